@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import {
@@ -309,6 +310,28 @@ test('the list of registrations is read to its end, and on from its cursor', asy
   await finalize();
   expect(await collect({ after: end })).toEqual([last]);
   expect(await collect({ state: 'cancelled' })).toEqual([]);
+});
+
+test('a basket is held, extended, released in part and confirmed, and found by its reference', async () => {
+  const client = open();
+  const tickets = [{ organizedEventTicketID: ticketId, seats: 3 }];
+  const made = await client.holds.create({ tickets, partnerReference: 'order-1' }, { holdForSeconds: 60 });
+  if (made.code !== '00') throw new Error(made.code);
+  const { holdReference, seats, dateExpires } = made.hold;
+  const extended = await client.holds.extend(holdReference, 120);
+  if (extended.code !== '00') throw new Error(extended.code);
+  expect(Date.parse(extended.hold.dateExpires!)).toBeGreaterThan(Date.parse(dateExpires!));
+  const released = await client.holds.release(holdReference, [seats[0]!.passReference]);
+  expect(released).toMatchObject({ code: '00', hold: { state: 'held' } });
+  const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
+  const confirmed = await client.holds.confirm(holdReference, { contact });
+  expect(confirmed).toMatchObject({ code: '00', hold: { state: 'confirmed' } });
+  expect(await client.holds.get(holdReference)).toMatchObject({ hold: { partnerReference: 'order-1' } });
+  expect(await client.holds.get(randomUUID())).toMatchObject({ code: '34' });
+  const found = [];
+  const query = { partnerReference: 'order-1', include: 'partnerReference' } as const;
+  for await (const one of client.registrations(query)) found.push([one.state, one.partnerReference]);
+  expect(found).toEqual(['cancelled', 'reserved', 'reserved'].map((state) => [state, 'order-1']));
 });
 
 test('a seat is held, confirmed and cancelled', async () => {

@@ -22,7 +22,8 @@ const IS_ANSWER =
 
 /** Schemas with all fields of another one, and more. */
 const BASES: Record<string, string> = {
-  WebhookRegistrationEntry: 'RegistrationStatus',
+  RegistrationEntry: 'RegistrationStatus',
+  WebhookRegistrationEntry: 'RegistrationEntry',
   WebhookRequest: 'WebhookChange',
   WebhookWithSecret: 'Webhook',
 };

@@ -133,6 +133,7 @@ const FORBIDDEN = [
   ]),
   'delete from registrations',
   'delete from batches',
+  'update pass_keys set private_key = private_key',
   'insert into schema_files (name, hash, release) values ($$9999$$, $$$$, $$$$)',
   'delete from schema_files',
   'delete from service_roles',
@@ -262,6 +263,7 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
     ...FORBIDDEN,
     'select secret_hash from secret_keys',
     'select private_key from pass_keys',
+    'update pass_keys set public_key = public_key',
     ...['secret', 'private_key'].map((column) => `select ${column} from webhook_secrets`),
     ...['partners', 'events', 'secret_keys', 'operators', 'audit_log', 'journal_segments'].map(
       (table) => `delete from ${table}`,
@@ -344,6 +346,7 @@ describe.for(SERVICES)('the role of the %s', (service) => {
 const EXECUTED_BY: Record<string, ServiceName[]> = {
   reserve_batch: ['api'],
   change_registrations: ['api', 'console'],
+  change_holds: ['api'],
   finalize_batches: ['worker'],
   expire_holds: ['worker'],
   index_attendees: ['worker'],

@@ -371,6 +371,8 @@ function reservationOf(target: Target, body: object, { key, holdFor }: CallOptio
     attendeeDigest: target.duplicatePolicy === 'allow' ? null : emailAddress.toLowerCase(),
     returnsExisting: target.duplicatePolicy === 'return_existing',
     holdSeconds: holdFor === undefined ? null : Number(holdFor),
+    holdId: null,
+    partnerReference: null,
     idempotency:
       key === undefined ? null : { key, fingerprint: JSON.stringify([ticketId, attendee, holdFor]) },
   };

@@ -256,6 +256,8 @@ function toReservation({ events, model, returnsExisting }: World, drawn: DrawnRe
     attendeeDigest: eventId === events[1].eventId ? uuid(drawn.attendee) : null,
     returnsExisting: eventId === events[1].eventId && returnsExisting,
     holdSeconds: drawn.isHeld ? 60 : null,
+    holdId: null,
+    partnerReference: null,
     idempotency:
       drawn.key === null ? null : { key: `{"key\\",${drawn.key}}`, fingerprint: uuid(drawn.fingerprint) },
   };

@@ -41,6 +41,15 @@ export class PartnerClient {
     });
   }
 
+  /** Sends a JSON body to an operation below /api/v1/events. */
+  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.request(`/api/v1/events${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
   reset(): Promise<Answer> {
     return this.request('/api/v1/events/reset', { method: 'POST' });
   }

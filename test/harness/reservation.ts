@@ -25,6 +25,8 @@ export function reservationOf(
     attendeeDigest: null,
     returnsExisting: false,
     holdSeconds: null,
+    holdId: null,
+    partnerReference: null,
     idempotency: null,
     ...differing,
   };

@@ -1,5 +1,6 @@
 import { createAsk, type Send } from './ask.ts';
 import { FloodgateError } from './floodgate-error.ts';
+import { createHolds, type Holds } from './holds.ts';
 import { readSettings, type ClientOptions } from './options.ts';
 import { createPasses, type Passes } from './passes.ts';
 import { createQueries, type Queries } from './queries.ts';
@@ -10,6 +11,8 @@ import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 /** A client for one event. Methods resolve to a result for every answer, and throw if the client is misused. */
 export interface FloodgateClient extends Register, Queries, Passes {
+  /** Seats that are held for baskets. */
+  holds: Holds;
   /** The webhooks of the partner under the event. */
   webhooks: Webhooks;
   /** Rejects new calls. Resolves when open calls are answered and the connections are closed. */
@@ -39,6 +42,7 @@ export function createClient(options: ClientOptions): FloodgateClient {
   return {
     ...createQueries(ask),
     ...createPasses(trackedSend, ask),
+    holds: createHolds(ask),
     webhooks: createWebhooks(ask),
     register: (...call) => track(() => register(...call)),
     registerBulk: (...call) => track(() => registerBulk(...call)),

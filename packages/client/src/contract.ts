@@ -33,15 +33,19 @@ const COMMON = ['10', '12', '20', '21', '50', '90', '99'] as const;
 export const OPERATION_FAILURES = {
   cancelRegistration: [...COMMON, '34', '35', '91'],
   changeWebhook: [...COMMON, '11', '70'],
+  confirmHold: [...COMMON, '11', '33', '34', '35', '91'],
   confirmRegistration: [...COMMON, '34', '35', '91'],
   createWebhook: [...COMMON, '11', '71'],
   deleteWebhook: [...COMMON, '11', '70'],
+  extendHold: [...COMMON, '11', '34', '35', '91'],
+  getHold: [...COMMON, '11', '34'],
   getLaunch: [...COMMON],
   getPass: [...COMMON, '11', '34', '35'],
   getRegistration: [...COMMON, '34'],
   getSignedEvent: [...COMMON],
   getTickets: [...COMMON],
   getWebhook: [...COMMON, '11', '70'],
+  holdSeats: [...COMMON, '11', '30', '31', '32', '37', '40', '41', '91'],
   listRegistrations: [...COMMON, '11'],
   listRevokedPasses: [...COMMON, '11'],
   listWebhookAttempts: [...COMMON, '11', '70'],
@@ -49,6 +53,7 @@ export const OPERATION_FAILURES = {
   pauseWebhook: [...COMMON, '11', '70'],
   registerForEvent: [...COMMON, '11', '30', '31', '32', '33', '37', '40', '41', '91'],
   registerInBulk: [...COMMON, '11', '40', '41', '91'],
+  releaseHold: [...COMMON, '11', '34', '35', '91'],
   replayWebhook: [...COMMON, '11', '70'],
   resetTestEvent: [...COMMON, '60', '91'],
   resumeWebhook: [...COMMON, '11', '70', '72'],
@@ -71,6 +76,23 @@ export interface Envelope<Data = unknown> {
   responseData: Data;
 }
 export type WebhookEventType = WebhookRegistrationEntry['type'] | WebhookTicketEntry['type'];
+/** An attendee, or the contact for all seats of a hold. */
+export interface Attendee {
+  /** Required, 1 to 255 characters after trimming, no control or text direction characters */
+  fullName: string;
+  /** Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain) */
+  emailAddress: string;
+  /** Optional, may be empty; otherwise 4 to 32 digits, spaces and + - ( ) . */
+  phoneNumber?: string | null;
+  /** Optional free text of at most 32 characters, no control or text direction characters */
+  gender?: string | null;
+  /** Optional free text of at most 64 characters, no control or text direction characters */
+  tableOrSeat?: string | null;
+  /** Optional free text of at most 1000 characters, no control or text direction characters */
+  extraData1?: string | null;
+  /** Optional free text of at most 1000 characters, no control or text direction characters */
+  extraData2?: string | null;
+}
 export interface AttendeePass {
   passReference: PassReference;
   /** The signed token that the QR code contains. The public keys are enough to verify it. */
@@ -86,6 +108,41 @@ export interface AttendeePass {
   /** End of the validity: one day after the current end of the event. null: the event has no end. */
   validUntil: string | null;
 }
+export interface Hold {
+  /** The reference of the hold, a UUID */
+  holdReference: string;
+  /** Your own reference. null: you sent none. */
+  partnerReference: string | null;
+  /** held: a seat waits for its attendee. confirmed: the hold is confirmed. cancelled: all seats were released, or the hold expired. */
+  state: 'held' | 'confirmed' | 'cancelled';
+  /** Time at which the held seats are released unless you confirm the hold. null: no seat is held. */
+  dateExpires: string | null;
+  /** The seats, in the order of the request. Each is a registration. */
+  seats: RegistrationStatus[];
+}
+/** The attendees: either `attendees` or `contact`. Unknown fields are ignored. */
+export interface HoldConfirmation {
+  /** The attendees, at most 100: one for each held seat, in the order of the hold */
+  attendees?: Attendee[];
+  contact?: Attendee;
+}
+/** The seats to release. Unknown fields are ignored. */
+export interface HoldRelease {
+  /** Optional, at most 100 pass references of the seats to release. Default: all seats */
+  passReferences?: PassReference[];
+}
+/** The seats to hold. Unknown fields are ignored. */
+export interface HoldRequest {
+  /** Required, the tickets with their number of seats, together at most 100 */
+  tickets: {
+    /** Required, a whole number from 1 to 2147483647, the id of a ticket from Get Tickets */
+    organizedEventTicketID: number;
+    /** Required, a whole number from 1 to 100, the number of seats of this ticket */
+    seats: number;
+  }[];
+  /** Optional, your own reference such as an order number: 1 to 64 characters, no control or text direction characters. Several registrations may have the same */
+  partnerReference?: string | null;
+}
 export interface LaunchState {
   /** scheduled: no ticket is on sale yet. open: seats are left. soldOut: the tickets on sale have no seats left. closed: no ticket is on sale any more. */
   phase: 'scheduled' | 'open' | 'soldOut' | 'closed';
@@ -100,9 +157,13 @@ export interface LaunchState {
 }
 /** Pass reference of the attendee. Treat it as opaque. */
 export type PassReference = string;
+export interface RegistrationEntry extends RegistrationStatus {
+  /** Your own reference. null: you sent none. Sent only if you ask for it with `include`. */
+  partnerReference?: string | null;
+}
 export interface RegistrationList {
   /** The entries, oldest change first. */
-  registrations: RegistrationStatus[];
+  registrations: RegistrationEntry[];
   /** Send it as `after` to get the next page, now or later. Treat it as opaque. */
   cursor: string;
   /** Whether the next page is available now. A page can be short or empty even if this is true. */
@@ -126,6 +187,8 @@ export interface RegistrationRequest {
   extraData1?: string | null;
   /** Optional free text of at most 1000 characters, no control or text direction characters */
   extraData2?: string | null;
+  /** Optional, your own reference such as an order number: 1 to 64 characters, no control or text direction characters. Several registrations may have the same */
+  partnerReference?: string | null;
 }
 export interface RegistrationStatus {
   passReference: PassReference;
@@ -201,6 +264,8 @@ export interface Webhook {
   types: WebhookEventType[];
   /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
   entriesPerMessage: number;
+  /** Additional fields of each registration: `partnerReference`, your own reference. Default: none */
+  include?: WebhookEventType[];
   /** active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason. */
   state: 'active' | 'paused' | 'disabled';
   /** gone: the receiver answered 410. failing: no message could be delivered for five days. test_event: this service sends no messages for test events. null: the webhook is not disabled. */
@@ -249,6 +314,8 @@ export interface WebhookChange {
   types?: WebhookEventType[];
   /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
   entriesPerMessage?: number;
+  /** Additional fields of each registration: `partnerReference`, your own reference. Default: none */
+  include?: WebhookEventType[];
 }
 export interface WebhookChanges {
   /** Type of the message or entry. */
@@ -269,7 +336,7 @@ export interface WebhookChanges {
 /** The webhooks, oldest first. */
 export type WebhookList = Webhook[];
 /** The registration after the change. */
-export interface WebhookRegistrationEntry extends RegistrationStatus {
+export interface WebhookRegistrationEntry extends RegistrationEntry {
   /** Type of the message or entry. */
   type: 'registration.confirmed' | 'registration.cancelled' | 'registration.failed';
 }

@@ -54,6 +54,10 @@ export interface ListOptions extends CallOptions {
   after?: string | undefined;
   /** Lists only entries in this state. */
   state?: 'confirmed' | 'cancelled' | 'failed';
+  /** Lists the registrations with this reference of yours instead of changes: each once, as it is now. */
+  partnerReference?: string;
+  /** An additional field of each entry. */
+  include?: 'partnerReference';
   /** Number of registrations in a page, 1 to 1,000. */
   pageSize?: number;
 }

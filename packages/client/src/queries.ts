@@ -44,17 +44,15 @@ export type Queries = ReturnType<typeof createQueries>;
 
 function listRegistrations(
   ask: Ask,
-  { after, state, pageSize = 1_000, signal }: ListOptions,
+  { after, pageSize = 1_000, signal, ...filter }: ListOptions,
 ): RegistrationListing {
   let cursor = after;
 
   async function* pages(): AsyncGenerator<RegistrationList, void, undefined> {
     for (let more = true; more;) {
-      const query = new URLSearchParams({
-        limit: String(pageSize),
-        ...(cursor !== undefined && { after: cursor }),
-        ...(state !== undefined && { state }),
-      });
+      const query = new URLSearchParams({ limit: String(pageSize) });
+      for (const [name, value] of Object.entries({ after: cursor, ...filter }))
+        if (value !== undefined) query.set(name, value);
       const path = `${EVENTS}/registrations?${query.toString()}`;
       const result = await ask('listRegistrations', 'page', { path }, { signal });
       const { page } = succeeded('the list of registrations', result);

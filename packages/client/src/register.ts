@@ -46,8 +46,8 @@ export function createRegister(ask: Ask, settings: Settings, rateLimit: () => nu
 
 export type Register = ReturnType<typeof createRegister>;
 
-/** Returns the headers of a call. Throws if the service would refuse them. */
-function headersOf({ idempotencyKey = randomUUID(), holdForSeconds }: RegisterOptions) {
+/** Returns the method and the headers of a call. Throws if the service would refuse them. */
+export function headersOf({ idempotencyKey = randomUUID(), holdForSeconds }: RegisterOptions) {
   const isKey = /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
   check(isKey, 'idempotencyKey must be 1 to 255 visible ASCII characters');
   const seconds = holdForSeconds ?? 60;

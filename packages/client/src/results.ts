@@ -8,6 +8,11 @@ export interface OperationResults {
   getRegistration: { registration: Contract.RegistrationStatus };
   confirmRegistration: { passReference: PassReference };
   cancelRegistration: { passReference: PassReference };
+  holdSeats: { hold: Contract.Hold };
+  getHold: { hold: Contract.Hold };
+  confirmHold: { hold: Contract.Hold };
+  extendHold: { hold: Contract.Hold };
+  releaseHold: { hold: Contract.Hold };
   resetTestEvent: { reset: Contract.TestEventReset };
   listRegistrations: { page: Contract.RegistrationList };
   getTickets: { tickets: Contract.Ticket[] };
@@ -109,7 +114,7 @@ export type PassPictureResult =
   Exclude<ResultOf<'getPass'>, { code: '00' }> | (Succeeded & { picture: Uint8Array });
 
 /** The changes to registrations up to now, in order. */
-export interface RegistrationListing extends AsyncIterable<Contract.RegistrationStatus> {
+export interface RegistrationListing extends AsyncIterable<Contract.RegistrationEntry> {
   /** Continue after this cursor later. The caller has consumed every entry up to it. */
   readonly cursor: string | undefined;
   /** The same changes in pages, each with its cursor. Save both together to process each entry once. */

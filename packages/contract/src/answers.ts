@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { closed, Flag, nullableTimestamp, oneOf, Text, Timestamp, Whole } from './fields.ts';
+import { closed, Flag, nullable, nullableTimestamp, oneOf, Text, Timestamp, Whole } from './fields.ts';
 
 /** An event and one of its tickets. */
 export const ticketOfEvent = {
@@ -107,6 +107,14 @@ export const Limit = (of: string) =>
 
 /** Query of List Registrations. */
 export const RegistrationListQuery = Type.Object({
+  partnerReference: parameter(
+    '^[^\\x00-\\x1f\\x7f]{1,64}$',
+    'Optional, 1 to 64 characters. Lists the registrations with this reference of yours instead of changes: each once, as it is ' +
+      'now, oldest first',
+  ),
+  include: Type.Optional(
+    oneOf(['partnerReference'], 'Optional. `partnerReference` adds your own reference to each entry'),
+  ),
   after: parameter(
     '^(?:0|[1-9][0-9]{0,14})$',
     'Optional, the cursor of the previous page. Default: the beginning of the list',
@@ -120,9 +128,21 @@ export const RegistrationListQuery = Type.Object({
   ),
 });
 
+/** A registration in a list. */
+export const RegistrationEntry = closed('RegistrationEntry', {
+  ...RegistrationStatus.properties,
+  partnerReference: Type.Optional(
+    nullable(
+      Type.String(),
+      'Your own reference. null: you sent none. Sent only if you ask for it with `include`.',
+      'order-4711',
+    ),
+  ),
+});
+
 /** A page of the changes to a partner's registrations, in order. */
 export const RegistrationList = closed('RegistrationList', {
-  registrations: Type.Array(RegistrationStatus, { description: 'The entries, oldest change first.' }),
+  registrations: Type.Array(RegistrationEntry, { description: 'The entries, oldest change first.' }),
   ...pageEnd,
 });
 

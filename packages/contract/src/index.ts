@@ -3,6 +3,7 @@ export * from './envelope.ts';
 export * from './fields.ts';
 export * from './formats.ts';
 export * from './headers.ts';
+export * from './holds.ts';
 export * from './registration-request.ts';
 export * from './response-codes.ts';
 export * from './webhook-messages.ts';

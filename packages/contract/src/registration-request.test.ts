@@ -86,6 +86,7 @@ test('the longest valid body fits in its longest spelling, with 4 KB left for ig
     organizedEventTicketID: 2_147_483_647,
     extraData1: '😀'.repeat(1_000),
     extraData2: '😀'.repeat(1_000),
+    partnerReference: '😀'.repeat(64),
   };
   expect(Object.keys(body)).toEqual(Object.keys(RegistrationRequest.properties));
   const escaped = JSON.stringify(body, null, 2).replaceAll(

@@ -32,6 +32,14 @@ const freeText = (maxLength: number, example: string) =>
     { maxLength, pattern: PRINTABLE },
   );
 
+/** The partner's own reference of a registration or hold. */
+export const PartnerReference = nullableText(
+  'Optional, your own reference such as an order number: 1 to 64 characters, no control or text direction characters. ' +
+    'Several registrations may have the same',
+  'order-4711',
+  { minLength: 1, maxLength: 64, pattern: PRINTABLE },
+);
+
 /**
  * Body of Register For Event. Each description is also the error message for an invalid field. Lengths count Unicode
  * characters. `fullName` is trimmed before validation.
@@ -63,6 +71,7 @@ export const RegistrationRequest = open(
     ),
     extraData1: freeText(1000, 'vegetarian'),
     extraData2: freeText(1000, 'arrives by train'),
+    partnerReference: PartnerReference,
   },
   'The attendee and the ticket. Unknown fields are ignored.',
 );

@@ -1,5 +1,5 @@
 import { Type, type TProperties } from '@sinclair/typebox';
-import { RegistrationStatus, ticketOfEvent } from './answers.ts';
+import { RegistrationEntry, ticketOfEvent } from './answers.ts';
 import { oneOf, open, Text, Timestamp } from './fields.ts';
 import { UUID_PATTERN } from './formats.ts';
 import { EXAMPLE_EVENT_REF } from './headers.ts';
@@ -9,11 +9,11 @@ import { EXAMPLE_EVENT_REF } from './headers.ts';
 const MessageType = <const Name extends string>(...names: [Name, ...Name[]]) =>
   oneOf(names, 'Type of the message or entry.', names[0]);
 
-const RegistrationEntry = open(
+const ChangedRegistration = open(
   'WebhookRegistrationEntry',
   {
     type: MessageType('registration.confirmed', 'registration.cancelled', 'registration.failed'),
-    ...RegistrationStatus.properties,
+    ...RegistrationEntry.properties,
   },
   'The registration after the change.',
 );
@@ -77,7 +77,7 @@ export const WEBHOOK_MESSAGES = {
         '0',
       ),
       cursor: Text('Cursor of the last entry. List Registrations accepts it as `after`.', '2'),
-      entries: Type.Array(Type.Union([RegistrationEntry, TicketEntry]), {
+      entries: Type.Array(Type.Union([ChangedRegistration, TicketEntry]), {
         description: 'The entries, oldest first.',
       }),
     }),

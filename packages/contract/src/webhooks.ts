@@ -50,8 +50,15 @@ const fields = {
   ),
 };
 
+const include = Type.Array(oneOf(['partnerReference'], 'partnerReference', 'partnerReference'), {
+  maxItems: 1,
+  description:
+    'Additional fields of each registration: `partnerReference`, your own reference. Default: none',
+  examples: [['partnerReference']],
+});
+
 /** A change to a webhook. Missing fields are not changed. */
-export const WebhookChange = Type.Partial(Type.Object(fields), { title: 'WebhookChange' });
+export const WebhookChange = Type.Partial(Type.Object({ ...fields, include }), { title: 'WebhookChange' });
 export type WebhookChange = Static<typeof WebhookChange>;
 
 /** A webhook to create. */
@@ -99,6 +106,8 @@ export const WebhookPath = Type.Object({
 export const Webhook = closed('Webhook', {
   id: Text('Id of the webhook.', EXAMPLE_ID),
   ...fields,
+  // Only if it is not empty: the shape is older than this field.
+  include: Type.Optional(include),
   state: oneOf(
     ['active', 'paused', 'disabled'],
     'active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason.',

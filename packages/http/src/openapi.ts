@@ -17,6 +17,10 @@ const TAGS = [
     description: 'Register attendees, read the state of registrations, change them, and get passes.',
   },
   {
+    name: 'Holds',
+    description: 'Sell from a basket: hold seats, and name the attendees when they are known.',
+  },
+  {
     name: 'Webhooks',
     description: 'Receive messages when registrations and tickets change, so that you do not have to poll.',
   },

@@ -4,6 +4,9 @@ import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
 import { createChangeGroups } from './change/change-registrations.ts';
 import { createQueueNotifier, finalizeEnqueuer, finalizeSettings } from './finalize/finalize-batches.ts';
+import { createHoldGroups, type HoldChange } from './holds/change-holds.ts';
+import { findHolds, type HoldQuery } from './holds/find-holds.ts';
+import { addHoldRoutes } from './holds/routes.ts';
 import { retentionSettings } from './idempotency/expired-keys.ts';
 import { addListRoute } from './list/route.ts';
 import { openRegistrations } from './register/commit-batch.ts';
@@ -45,6 +48,7 @@ export const registrationsApi = defineApi({
       [1, 100],
       20,
     ),
+    HOLD_LIMIT_SECONDS: whole('how long a hold can last, with its extensions', [60, 86_400], 1_800),
   },
   async open({ log, metrics, reads, shardReads, openPool, producer, answerWithinMs }, settings) {
     // Separate from the reads, so that a reservation never waits for a connection that a read uses.
@@ -68,10 +72,20 @@ export const registrationsApi = defineApi({
       onCommitted: notifier.notify,
     };
     const onGroup = recordGroups(metrics);
+    const change = (name: string, to: 'cancelled' | 'confirmed') =>
+      createChangeGroups({ ...options, onGroup: onGroup(name) }, to);
+    const mostSeconds = settings.HOLD_LIMIT_SECONDS;
+    const changeHolds = (name: string, to: HoldChange) =>
+      createHoldGroups({ ...options, mostSeconds, onGroup: onGroup(name) }, to);
     const register = openRegistrations({ ...options, onGroup: onGroup('register') });
-    const cancel = createChangeGroups({ ...options, onGroup: onGroup('cancel') }, 'cancelled');
-    const confirm = createChangeGroups({ ...options, onGroup: onGroup('confirm') }, 'confirmed');
-    metrics?.figures(() => Promise.resolve({ register, cancel, confirm }), {
+    const changes = { cancel: change('cancel', 'cancelled'), confirm: change('confirm', 'confirmed') };
+    const holdChanges = {
+      confirm: changeHolds('confirm hold', 'confirmed'),
+      extend: changeHolds('extend hold', 'extended'),
+      release: changeHolds('release hold', 'released'),
+    };
+    const groups = [register, ...Object.values(changes), ...Object.values(holdChanges)];
+    metrics?.figures(() => Promise.resolve({ register, ...changes }), {
       waiting: {
         help: 'Registrations that wait for a commit',
         labels: ['kind'],
@@ -81,6 +95,7 @@ export const registrationsApi = defineApi({
     const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
       findRegistrations(reads, queries),
     );
+    const findHold = shardLoader(shardReads, (queries: HoldQuery[]) => findHolds(reads, queries));
     await assertDurable(db);
     return {
       facts: () => ({ waiting: register.waiting() }),
@@ -89,11 +104,12 @@ export const registrationsApi = defineApi({
         addBulkRoute(api, register, answerWithinMs);
         addStatusRoute(api, findRegistration);
         addListRoute(api, reads, answerWithinMs);
-        addChangeRoutes(api, { cancel, confirm }, findRegistration);
-        addResetRoute(api, resets, cancel, answerWithinMs);
+        addChangeRoutes(api, changes, findRegistration);
+        addHoldRoutes(api, { reads, register, findHold, mostSeconds, ...holdChanges });
+        addResetRoute(api, resets, changes.cancel, answerWithinMs);
       },
       async close() {
-        await Promise.all([register, cancel, confirm].map((groups) => groups.drain()));
+        await Promise.all(groups.map((one) => one.drain()));
         notifier.flush();
       },
     };

@@ -73,6 +73,7 @@ const AUDITED = [
   'eventId',
   'partnerId',
   'types',
+  'include',
   'entriesPerMessage',
   'state',
   'pausedBy',
@@ -120,6 +121,7 @@ const createAction = (allowsHttp: boolean) =>
           url: request.url,
           description: request.description ?? '',
           types: request.types ?? [...WEBHOOK_EVENT_TYPES],
+          include: request.include ?? [],
           entry_limit: request.entriesPerMessage ?? DEFAULT_WEBHOOK_ENTRY_LIMIT,
           chain_offset: cursor,
           paused_by: request.paused ? kindOf(actor) : null,
@@ -137,10 +139,10 @@ const updateAction = (allowsHttp: boolean) =>
   onWebhook(
     'update',
     WebhookChange.properties,
-    async (db, endpoint, { url, description, types, entriesPerMessage: entry_limit }) => {
-      // With other types, the range in flight would be a different message, so it is not repeated.
-      await retryConsumer(db, endpoint, types ? { in_flight_until: null } : {});
-      await updateEndpoint(db, endpoint).set({ url, description, types, entry_limit }).execute();
+    async (db, endpoint, { url, description, types, include, entriesPerMessage: entry_limit }) => {
+      // With other content, the range in flight would be a different message, so it is not repeated.
+      await retryConsumer(db, endpoint, types || include ? { in_flight_until: null } : {});
+      await updateEndpoint(db, endpoint).set({ url, description, types, include, entry_limit }).execute();
       return url === undefined ? {} : { noted: { url: 'changed' } };
     },
     (change) =>

@@ -29,6 +29,8 @@ const onOne = (command: Command, description: string) =>
 
 const TYPES = new Option('--types <types>', 'types of entries to send, separated by commas');
 TYPES.argParser((text) => text.split(',').map((type) => type.trim()));
+const INCLUDE = new Option('--include <fields>', "additional fields of each entry: partnerReference, or '' for none");
+INCLUDE.argParser((text) => (text === '' ? [] : text.split(',')));
 const ENTRIES = new Option('--entries <number>', 'maximum number of entries in one message');
 ENTRIES.argParser(parseWhole);
 const FROM = new Option('--from <where>', 'start: at the oldest entry that is kept; now: at the next entry');
@@ -52,12 +54,14 @@ function addChanges(webhook: Command, cli: Cli): void {
     .argument('<partnerId>', 'the partner', parseId)
     .argument('<url>', 'an https URL', parseText)
     .addOption(TYPES)
+    .addOption(INCLUDE)
     .addOption(ENTRIES)
     .option('--description <words>', 'a note about the webhook', parseText)
     .addOption(FROM);
   onOne(change('update'), 'change a webhook; its next attempt starts at once')
     .option('--url <url>', 'an https URL', parseText)
     .addOption(TYPES)
+    .addOption(INCLUDE)
     .addOption(ENTRIES);
   onOne(change('test'), 'send a message of the type webhook.test; "attempts" shows the outcome');
   const replay = 'resend all entries since a time that are still kept';

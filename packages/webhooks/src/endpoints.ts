@@ -34,6 +34,7 @@ export const listEndpoints = (
       'url',
       'description',
       'types',
+      'include',
       'entry_limit as entriesPerMessage',
       'disabled_reason as disabledReason',
       'paused_by as pausedBy',
@@ -45,7 +46,11 @@ export const listEndpoints = (
       'next_at as nextAt',
       'public_key as publicKey',
     ])
-    .$narrowType<{ types: WebhookEventType[]; disabledReason: Webhook['disabledReason'] }>()
+    .$narrowType<{
+      types: WebhookEventType[];
+      include: 'partnerReference'[];
+      disabledReason: Webhook['disabledReason'];
+    }>()
     .where('endpoint.shard_id', '=', shardId)
     .where('consumer.shard_id', '=', shardId)
     .where('secret.shard_id', '=', shardId)
@@ -77,10 +82,11 @@ export const updateEndpoint = (db: Database, { shardId, id }: ConsumerId) =>
 /** Returns an endpoint as its partner sees it. Includes the secret if `keys` are given. */
 export function webhookOf(endpoint: Endpoint, keys?: SigningKeys): Webhook & { secret?: string } {
   const { shardId: _shard, eventId: _event, partnerId: _partner, pausedBy: _paused, ...rest } = endpoint;
-  const { failingSince, nextAt, createdAt, ...webhook } = rest;
+  const { failingSince, nextAt, createdAt, include, ...webhook } = rest;
   const isScheduled = webhook.state === 'active' && +nextAt > Date.now();
   return {
     ...webhook,
+    ...(include.length > 0 && { include }),
     disabledReason: webhook.state === 'disabled' ? webhook.disabledReason : null,
     cursor: String(webhook.cursor),
     dateFailing: failingSince && formatTimestamp(failingSince),
@@ -134,6 +140,7 @@ export async function loadEndpoint(db: Database, { shardId, id }: ConsumerId) {
       'endpoint.shard_id as shardId',
       'url',
       'types',
+      'include',
       'entry_limit as entriesPerMessage',
     ])
     // The next message names the cursor of the last delivered one. Replayed messages get new ids.

@@ -22,12 +22,13 @@ begin
     select position, r.serial, ticket_id,
       case when is_confirmation then cancelled_at is null and coalesce(held_until = 'infinity', true)
         else cancelled_at is not null end as is_done,
-      case when is_confirmation then cancelled_at is not null or held_until <= now()
+      -- The seat of a basket needs an attendee: see change_holds.
+      case when is_confirmation then cancelled_at is not null or held_until <= now() or full_name is null
         else coalesce(now() >= deadlines[position], false) end as is_late
     from unnest(wanted, wanted_partners, wanted_events, wanted_codes) with ordinality
       as input (serial, partner_id, event_id, pass_code, position)
     cross join lateral (
-      select serial, ticket_id, cancelled_at, held_until from registrations
+      select serial, ticket_id, cancelled_at, held_until, full_name from registrations
       where shard_id = shard and serial = input.serial and partner_id = input.partner_id
         and event_id = input.event_id and pass_code = input.pass_code
       offset 0

@@ -43,6 +43,8 @@ begin
     select event_id, serial, full_name, email_address from registrations
     where shard_id = shard and serial = entry.serial offset 0
   ) r
+  -- The seat of a basket that was never confirmed has none.
+  where r.full_name is not null
   on conflict (shard_id, serial) do nothing;
 
   update attendee_scans set last_offset = scan_to where shard_id = shard;

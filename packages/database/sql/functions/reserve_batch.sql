@@ -26,7 +26,8 @@ create or replace function reserve_batch(
   tickets integer[], partners integer[], pass_codes bigint[], digests uuid[], returns_existing boolean[], repeats integer[],
   held_seconds integer[],
   full_names text[], email_addresses text[], phone_numbers text[], genders text[], tables_or_seats text[],
-  extra_data_1 text[], extra_data_2 text[], hold_percent integer default null
+  extra_data_1 text[], extra_data_2 text[], hold_percent integer default null,
+  hold_ids uuid[] default null, partner_references text[] default null
 ) returns json language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -298,7 +299,7 @@ begin
         and sold[width_bucket(id::bigint << 32 | event_id, wanted_keys)] > 0;
     end if;
 
-    if digests is null and held_seconds is null then
+    if digests is null and held_seconds is null and partner_references is null then
       insert into registrations (
         shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code,
         full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
@@ -318,16 +319,17 @@ begin
       -- other.
       insert into registrations (
         shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code, attendee_digest, held_until,
+        hold_id, partner_reference,
         full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
       )
       select shard, serial, batch, position, wanted_tickets[ticket], wanted_events[ticket], partner_id, pass_code, digest,
-        now() + make_interval(secs => held_for),
+        now() + make_interval(secs => held_for), hold_id, partner_reference,
         full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
       from unnest(
-        granted, tickets, partners, pass_codes, digests, held_seconds, full_names, email_addresses, phone_numbers, genders,
+        granted, tickets, partners, pass_codes, digests, held_seconds, hold_ids, partner_references, full_names, email_addresses, phone_numbers, genders,
         tables_or_seats, extra_data_1, extra_data_2
       ) with ordinality as input (
-        serial, ticket, partner_id, pass_code, digest, held_for,
+        serial, ticket, partner_id, pass_code, digest, held_for, hold_id, partner_reference,
         full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2, position
       )
       where serial is not null

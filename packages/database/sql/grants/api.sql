@@ -6,7 +6,7 @@
 grant insert on registrations to :"role";
 grant select (
   shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, attendee_digest, reserved_at, held_until,
-  cancelled_at
+  cancelled_at, hold_id, partner_reference
 ) on registrations to :"role";
 grant select, insert on batches to :"role";
 -- It inserts a change when a ticket sells out. On a cluster, Citus writes the defaults (id, at) as well.
@@ -17,6 +17,8 @@ grant select, insert, delete on idempotency_keys to :"role";
 
 grant select (id, requests_per_second, weight, disabled_at) on partners to :"role";
 grant select on schema_files, secret_keys, shards, events, event_grants, pass_keys to :"role";
+-- The first process that signs with a key stores its public key.
+grant update (public_key) on pass_keys to :"role";
 grant select, insert, update (hour) on secret_key_uses to :"role";
 grant select, insert, update on rate_limit_windows, test_resets to :"role";
 
@@ -28,6 +30,6 @@ grant insert, update (ends_at), delete on webhook_secrets to :"role";
 -- The audit log records the changes of partners. The API cannot read it.
 grant insert on partner_audit_log to :"role";
 
-grant execute on function reserve_batch, change_registrations to :"role";
+grant execute on function reserve_batch, change_registrations, change_holds to :"role";
 -- It reports itself to operators.
 grant select, insert, update, delete on processes to :"role";

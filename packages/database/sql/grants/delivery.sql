@@ -4,9 +4,10 @@
 grant select on
   shards, schema_files, events, event_grants, pass_keys, tickets, batches, journal_heads, journal_segments
 to :"role";
+grant update (public_key) on pass_keys to :"role";
 grant select (
   shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, reserved_at, held_until, cancelled_at,
-  full_name, email_address, table_or_seat
+  full_name, email_address, table_or_seat, partner_reference
 ) on registrations to :"role";
 grant select (id, contact_email, disabled_at) on partners to :"role";
 -- A webhook is delivered only while its partner has access to the event.

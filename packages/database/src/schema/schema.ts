@@ -101,6 +101,8 @@ export interface Schema {
     id: number;
     /** Ed25519, in PKCS #8. */
     private_key: Generated<Buffer>;
+    /** In SPKI. Null: the key has not signed yet. */
+    public_key: Buffer | null;
     created_at: CreatedAt;
     /** When it stopped signing. */
     retired_at: Date | null;
@@ -122,7 +124,12 @@ export interface Schema {
     last_modified_at: Generated<Date>;
     last_modified_by: string;
   };
-  registrations: OfPartner & { serial: number; cancelled_at: Date | null };
+  registrations: OfPartner & {
+    serial: number;
+    cancelled_at: Date | null;
+    hold_id: string | null;
+    partner_reference: string | null;
+  };
   /** Changes that are committed and not published yet. */
   changes: OfShard & { kind: string; ticket_id: number | null };
   idempotency_keys: OfPartner & { key: string; created_at: CreatedAt };
@@ -155,6 +162,7 @@ export interface Schema {
     url: string;
     description: string;
     types: string[];
+    include: Generated<string[]>;
     /** Limit of the entries in one message. */
     entry_limit: number;
     /** Cursor of the last message that was delivered. */

@@ -16,7 +16,7 @@ type Change = 'cancelled' | 'confirmed';
 /** `cancelled`, `confirmed`: also if it already was. Null: there is no such registration. */
 export type Changed = Change | 'too-late' | null;
 /** `overloaded`: nothing was changed. `unknown`: it may have been changed. */
-type ChangeOutcome = Changed | 'overloaded' | 'unknown' | 'failed';
+type Undone = 'overloaded' | 'unknown' | 'failed';
 
 /**
  * Cancels registrations of one shard, so that their seats can be sold again, or confirms held ones. Finalization publishes the
@@ -62,43 +62,52 @@ export async function expireHolds(db: Database, shardId: number, limit: number) 
 
 export type ChangeGroups = ReturnType<typeof createChangeGroups>;
 
+/** Returns functions that cancel registrations, or confirm held ones, in groups. */
+export const createChangeGroups = (options: RegistrationsOptions, change: Change) =>
+  createGroups<NamedRegistration, Changed>(options, (shardId, registrations) =>
+    changeRegistrations(options.db, shardId, change, registrations, options.lockWithinMs),
+  );
+
 /** Share of the answer time after which a group is not attempted again. */
 const ATTEMPTS_SHARE = 1 / 2;
 const RETRY_DELAY_MS = 50;
 
 /**
- * Returns functions that change registrations in groups, one group at a time in each shard, as registrations are made. A change is
- * safe to repeat, so a failed group is retried.
+ * Returns functions that commit changes in groups, one group at a time in each shard, as registrations are made. A change is safe to
+ * repeat, so a failed group is retried.
  */
-export function createChangeGroups({ db, log, ...options }: RegistrationsOptions, change: Change) {
+export function createGroups<Item, Done>(
+  { log, ...options }: RegistrationsOptions,
+  change: (shardId: number, items: readonly Item[]) => Promise<Done[]>,
+  unitsOf: (item: Item) => number = () => 1,
+) {
   const warn = throttledWarn('changes of registrations did not commit');
   const withinMs = options.answerWithinMs * ATTEMPTS_SHARE;
 
-  /** Changes registrations of one shard now, without a queue. Returns one outcome per registration, in order. Never rejects. */
-  async function commit(registrations: readonly NamedRegistration[], shardId: number) {
+  /** Commits changes of one shard now, without a queue. Returns one outcome per item, in order. Never rejects. */
+  async function commit(items: readonly Item[], shardId: number) {
     let mayHaveCommitted = false;
     const shouldRetry = (error: unknown) => {
       const failure = statementFailure(error);
-      warn(log, { err: error, size: registrations.length, failure });
+      warn(log, { err: error, size: items.length, failure });
       // On a cluster, a statement that timed out may have committed on the shard's server.
       mayHaveCommitted ||= failure === 'unknown' || (options.isCluster && failure === 'unavailable');
       return failure !== 'unexpected';
     };
     try {
-      const attempt = () => changeRegistrations(db, shardId, change, registrations, options.lockWithinMs);
       const retries = { delayMs: RETRY_DELAY_MS, withinMs, shouldRetry };
-      const outcomes: ChangeOutcome[] = await retry(attempt, retries);
+      const outcomes: (Done | Undone)[] = await retry(() => change(shardId, items), retries);
       options.onCommitted(shardId);
       return outcomes;
     } catch (error) {
-      const outcome: ChangeOutcome = statementFailure(error) === 'unexpected' ? 'failed' : 'overloaded';
-      return registrations.map(() => (mayHaveCommitted ? 'unknown' : outcome));
+      const outcome = statementFailure(error) === 'unexpected' ? 'failed' : 'overloaded';
+      return items.map(() => (mayHaveCommitted ? 'unknown' : outcome));
     }
   }
 
-  const admission = createAdmission<NamedRegistration, ChangeOutcome>({
+  const admission = createAdmission<Item, Done | Undone>({
     ...options,
-    unitsOf: () => 1,
+    unitsOf,
     commit,
     overloaded: 'overloaded',
     unknown: 'unknown',

@@ -32,6 +32,35 @@ export async function listRegistrations(
   return { rows: found.filter((row) => row !== undefined), cursor: String(cursor), more };
 }
 
+/** Reads the registrations of one partner for an event that have its own reference, as they are now. The cursor is a serial. */
+export async function listByReference(
+  db: Database,
+  {
+    partnerReference,
+    ...of
+  }: { partnerReference: string } & Record<'shardId' | 'eventId' | 'partnerId', number>,
+  after: number,
+  limit: number,
+) {
+  const serials = await db
+    .selectFrom('registrations')
+    .select('serial')
+    .where('shard_id', '=', of.shardId)
+    .where('event_id', '=', of.eventId)
+    .where('partner_id', '=', of.partnerId)
+    .where('partner_reference', '=', partnerReference)
+    .where('serial', '>', after)
+    .orderBy('serial')
+    .limit(limit)
+    .execute();
+  const rows = await findRegistrations(
+    db,
+    serials.map(({ serial }) => ({ ...of, serial })),
+  );
+  const cursor = String(serials.at(-1)?.serial ?? after);
+  return { rows: rows.filter((row) => row !== undefined), cursor, more: serials.length === limit };
+}
+
 /** Returns the registration with this pass reference, its partner and its shard. Throws Failure if there is none. */
 export async function findByPassReference(db: Database, passReference: string) {
   const { eventId = 0, serial = 0 } = parsePassReference(passReference) ?? {};

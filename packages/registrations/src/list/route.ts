@@ -10,8 +10,8 @@ import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
 import type { CursorProblem } from '@floodgate/journal';
 import { createFairQueue } from '@floodgate/service/fair-queue';
-import { statusOf } from '../status/find-registrations.ts';
-import { CURSOR_PROBLEMS, listRegistrations } from './list-registrations.ts';
+import { entryOf } from '../status/find-registrations.ts';
+import { CURSOR_PROBLEMS, listByReference, listRegistrations } from './list-registrations.ts';
 
 /** GET /events/registrations: the changes of the caller's registrations, in order, after a cursor. */
 export function addListRoute(api: Routes, reads: Database, answerWithinMs: number) {
@@ -25,20 +25,27 @@ export function addListRoute(api: Routes, reads: Database, answerWithinMs: numbe
         summary: 'List Registrations',
         description:
           'Lists the changes of the registrations that the same partner made under this event, one entry for each change, in ' +
-          'order. Continue from the cursor to miss nothing and see nothing twice.',
+          'order. Continue from the cursor to miss nothing and see nothing twice. With `partnerReference`, lists the registrations that ' +
+          'have it, as they are now.',
         failures: [...COMMON_FAILURES, '11'],
         querystring: RegistrationListQuery,
         response: answersOf(RegistrationList),
       },
     },
     async (request, reply) => {
-      const { state } = request.query;
+      const { state, partnerReference, include } = request.query;
       const selection = { ...request.principal, ...(state && { kinds: [state] }) };
       return answerPage(
         request,
         reply,
-        (after, limit) => listRegistrations(reads, selection, after, limit),
-        ({ rows, ...page }) => ({ registrations: rows.map(statusOf), ...page }),
+        (after, limit) =>
+          partnerReference === undefined
+            ? listRegistrations(reads, selection, after, limit)
+            : listByReference(reads, { ...request.principal, partnerReference }, after, limit),
+        ({ rows, ...page }) => ({
+          registrations: rows.map((row) => entryOf(row, include === 'partnerReference')),
+          ...page,
+        }),
       );
     },
   );

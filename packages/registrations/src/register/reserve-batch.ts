@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
-import { createHash, randomInt } from 'node:crypto';
+import { createHash, randomInt, randomUUIDv7 } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
-import type { RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
+import type { Attendee, HoldRequest, RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
 import { plainArray, textArray, type Database } from '@floodgate/database';
 import type { Principal } from '@floodgate/http';
 
 type Headers = Static<typeof RegisterHeaders>;
 
 /** Returns the fields of the attendee. A field that the request lacks is null. */
-const attendeeIn = ({
+export const attendeeIn = ({
   fullName,
   emailAddress,
   phoneNumber = null,
@@ -16,7 +16,7 @@ const attendeeIn = ({
   tableOrSeat = null,
   extraData1 = null,
   extraData2 = null,
-}: RegistrationRequest) => ({
+}: Attendee): Record<keyof Attendee, string | null> => ({
   fullName,
   emailAddress,
   phoneNumber,
@@ -26,8 +26,23 @@ const attendeeIn = ({
   extraData2,
 });
 
+/** The seat of a hold has no attendee until the hold is confirmed. */
+const NOBODY: ReturnType<typeof attendeeIn> = {
+  fullName: null,
+  emailAddress: null,
+  phoneNumber: null,
+  gender: null,
+  tableOrSeat: null,
+  extraData1: null,
+  extraData2: null,
+};
+
 /** The content that two requests with the same idempotency key must share. */
-const contentOf = (request: RegistrationRequest) => [request.organizedEventTicketID, attendeeIn(request)];
+const contentOf = ({ partnerReference, ...request }: RegistrationRequest) => [
+  request.organizedEventTicketID,
+  attendeeIn(request),
+  ...(partnerReference == null ? [] : [partnerReference]),
+];
 
 const holdSecondsIn = ({ 'hold-for': seconds }: Headers) => (seconds === undefined ? null : Number(seconds));
 
@@ -58,6 +73,9 @@ export function toReservation(principal: Principal, request: RegistrationRequest
     returnsExisting: duplicatePolicy === 'return_existing',
     /** How long the seat is held unless it is confirmed. Null: it is not held. */
     holdSeconds,
+    /** The seats of a basket have the same. */
+    holdId: null as string | null,
+    partnerReference: request.partnerReference ?? null,
     idempotency: idempotencyOf(headers, () => [contentOf(request), holdSeconds]),
     batchId: undefined,
   });
@@ -87,6 +105,43 @@ export function toBulkReservation(
     idempotency: idempotencyOf(headers, () => [isAll, requests.map(contentOf), holdSecondsIn(headers)]),
     batchId: undefined,
   });
+}
+
+/** Returns the reservations of a hold without attendees. All are granted or none. */
+export function toHold(
+  principal: Principal,
+  { tickets, partnerReference = null }: HoldRequest,
+  holdSeconds: number,
+  headers: Headers,
+) {
+  const { shardId, partnerId, eventId } = principal;
+  const holdId = randomUUIDv7();
+  const seat = (ticketId: number): Reservation => ({
+    shardId,
+    partnerId,
+    eventId,
+    ticketId,
+    passCode: drawPassCode(),
+    ...NOBODY,
+    attendeeDigest: null,
+    returnsExisting: false,
+    holdSeconds,
+    holdId,
+    partnerReference,
+    idempotency: null,
+    batchId: undefined,
+  });
+  return {
+    holdId,
+    ...uncommitted({
+      reservations: tickets.flatMap(({ organizedEventTicketID, seats }) =>
+        Array.from({ length: seats }, () => seat(organizedEventTicketID)),
+      ),
+      isAll: true,
+      idempotency: idempotencyOf(headers, () => ['hold', tickets, partnerReference, holdSeconds]),
+      batchId: undefined,
+    }),
+  };
 }
 
 function idempotencyOf(headers: Headers, content: () => unknown[]) {
@@ -208,7 +263,8 @@ export async function reserveBatch(
       ${text((r) => r.fullName)}::text[], ${text((r) => r.emailAddress)}::text[],
       ${text((r) => r.phoneNumber)}::text[], ${text((r) => r.gender)}::text[],
       ${text((r) => r.tableOrSeat)}::text[], ${text((r) => r.extraData1)}::text[],
-      ${text((r) => r.extraData2)}::text[], ${holdSharePercent ?? null}::integer
+      ${text((r) => r.extraData2)}::text[], ${holdSharePercent ?? null}::integer,
+      ${plain((r) => r.holdId)}::uuid[], ${text((r) => r.partnerReference)}::text[]
     ) as answer`.execute(db);
   return gatherBulks(submissions, readOutcomes(rows[0]!.answer, reservations));
 }

@@ -55,7 +55,7 @@ const PROVOKING_ADDRESS = /^code-(\d\d)(?:\+[^@]*)?@floodgate\.invalid$/i;
  */
 export function provokedCode(
   { mode }: Principal,
-  { emailAddress }: RegistrationRequest,
+  { emailAddress }: Pick<RegistrationRequest, 'emailAddress'>,
   codes: readonly FailureCode[],
 ) {
   if (mode !== 'test') return undefined;

@@ -24,8 +24,11 @@ export interface RegistrationRow {
   /** When its batch was confirmed or failed. */
   finishedAt: Date | null;
   cancelledAt: Date | null;
+  /** When a held seat is released. Null: it is not held. */
+  heldUntil: Date | null;
   /** Whether its hold expired. */
   isExpired: boolean;
+  partnerReference: string | null;
 }
 
 /** Returns the pass reference of a registration. */
@@ -46,6 +49,12 @@ export function statusOf(row: RegistrationRow): RegistrationStatus {
   };
 }
 
+/** Returns the entry of a list, with the partner's own reference if it is included. */
+export const entryOf = (row: RegistrationRow, isIncluded: boolean) => ({
+  ...statusOf(row),
+  ...(isIncluded && { partnerReference: row.partnerReference }),
+});
+
 /** Finds one registration. Concurrent calls share a statement. */
 export type FindRegistration = (query: RegistrationQuery) => Promise<RegistrationRow | undefined>;
 
@@ -62,7 +71,10 @@ export async function findRegistrations(db: Database, queries: readonly Registra
       r.ticket_id as "ticketId", t.title as "ticketTitle", r.reserved_at as "reservedAt",
       case when coalesce(r.held_until, 'infinity') = 'infinity' then b.finished_at end as "finishedAt",
       coalesce(r.cancelled_at, case when r.held_until <= now() then r.held_until end) as "cancelledAt",
+      case when r.held_until > now() and r.held_until < 'infinity' and r.cancelled_at is null then r.held_until end
+        as "heldUntil",
       coalesce(r.held_until <= coalesce(r.cancelled_at, now()), false) as "isExpired",
+      r.partner_reference as "partnerReference",
       case
         when r.cancelled_at is not null or r.held_until <= now() then 'cancelled'
         when r.held_until < 'infinity' then 'held'
@@ -73,7 +85,7 @@ export async function findRegistrations(db: Database, queries: readonly Registra
       with ordinality as query (serial, partner_id, event_id, position)
     -- With offset 0 Postgres looks up each query by key. It does not know their number, and could scan a whole table per query.
     cross join lateral (
-      select serial, batch_id, event_id, ticket_id, pass_code, reserved_at, held_until, cancelled_at
+      select serial, batch_id, event_id, ticket_id, pass_code, reserved_at, held_until, cancelled_at, partner_reference
       from registrations
       where shard_id = ${shardId} and serial = query.serial
         and partner_id = query.partner_id and event_id = query.event_id

@@ -103,5 +103,6 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
 function whyTooLate(change: keyof typeof ROUTES, { state, isExpired }: RegistrationRow) {
   if (change === 'cancel') return `The registration is ${state}, and the cancellation deadline has passed`;
   if (isExpired) return 'The hold has expired, and the registration is cancelled';
+  if (state === 'held') return 'The registration has no attendee yet; call Confirm Hold';
   return `The registration is ${state}`;
 }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { formatTimestamp } from '@floodgate/contract';
 import type { Database, JournalKind } from '@floodgate/database';
 import { readJournal, type Consumer, type CursorProblem, type JournalEntry } from '@floodgate/journal';
-import { registrationsOf, statusOf } from '@floodgate/registrations/history';
+import { entryOf, registrationsOf } from '@floodgate/registrations/history';
 import type { EndpointToDeliver } from '../endpoints.ts';
 
 export type Recipient = Pick<
   EndpointToDeliver,
-  'id' | 'eventRef' | 'types' | 'entriesPerMessage' | 'chain' | 'replays'
+  'id' | 'eventRef' | 'types' | 'include' | 'entriesPerMessage' | 'chain' | 'replays'
 >;
 
 /** Largest body with more than one entry, as Standard Webhooks recommends. */
@@ -48,7 +48,7 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, re
       reader.hasMore = false;
       return;
     }
-    items.push(...(await describeEntries(db, shardId, read.entries)));
+    items.push(...(await describeEntries(db, shardId, read.entries, to.include.length > 0)));
     readTo = read.cursor;
     reader.hasMore = read.more;
   }
@@ -104,6 +104,7 @@ async function describeEntries(
   db: Database,
   shardId: number,
   entries: readonly JournalEntry[],
+  withReference: boolean,
 ): Promise<Item[]> {
   const ofRegistrations = entries.filter(({ serial }) => serial !== null);
   const rows = (await registrationsOf(db, shardId, ofRegistrations)).values();
@@ -113,7 +114,7 @@ async function describeEntries(
       return itemOf(offset, at, `ticket.${kind}`, { ...ticket, dateChanged: formatTimestamp(at) });
     }
     const row = rows.next().value;
-    return row ? itemOf(offset, at, `registration.${kind}`, statusOf(row), row.batchId) : [];
+    return row ? itemOf(offset, at, `registration.${kind}`, entryOf(row, withReference), row.batchId) : [];
   });
 }
 

@@ -1,0 +1,98 @@
+-- Changes holds: 'confirmed' stores the attendees and keeps the seats, 'released' frees seats, 'extended' moves the expiry.
+-- "seats" are serials, each with the index of its hold. A hold changes with all of these seats, or not at all. Returns
+-- the outcome of each hold: the change (also if it was made already), 'too-late' if a seat is not held any more,
+-- 'duplicate' if an attendee has a seat already, or null if a seat is not part of the hold.
+--
+-- Attendees are by position of their seat. A hold ends "most_seconds" after it was made, however often it is extended.
+-- Runs as the owner, because the API cannot read attendees. Lock order of all functions: tickets, then registrations.
+create or replace function change_holds(
+  shard integer, lock_within_ms integer, change text, hold_ids uuid[], extended_seconds integer[], most_seconds integer,
+  holds integer[], seats bigint[], digests uuid[], full_names text[], email_addresses text[], phone_numbers text[],
+  genders text[], tables_or_seats text[], extras_1 text[], extras_2 text[]
+) returns text[] language plpgsql security definer set search_path from current
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  outcomes text[];
+  due bigint[];
+  due_tickets integer[];
+begin
+  perform set_config('lock_timeout', lock_within_ms::text, true);
+  if change = 'released' then
+    due_tickets := array(select distinct ticket_id from registrations where shard_id = shard and serial = any(seats));
+    perform from tickets where shard_id = shard and id = any(due_tickets) order by id for no key update;
+  end if;
+  perform from registrations where shard_id = shard and serial = any(seats) order by serial for no key update;
+
+  -- The rows are locked, so their states are final.
+  select array_agg(outcome order by hold)
+  from (
+    select hold, case
+      when bool_or(hold_id is distinct from hold_ids[hold]) then null
+      when bool_and(is_done) then change
+      when bool_and(is_held) then case when bool_or(is_taken) then 'duplicate' else change end
+      else 'too-late'
+    end as outcome
+    from (
+      select hold, r.hold_id, r.cancelled_at is null and r.held_until > now() and r.held_until < 'infinity' as is_held,
+        case change
+          when 'released' then r.cancelled_at is not null or r.held_until <= now()
+          -- Null: confirmed before its batch was finalized.
+          when 'confirmed' then r.cancelled_at is null and coalesce(r.held_until, 'infinity') = 'infinity'
+            and (r.full_name, r.email_address) is not distinct from (input.full_name, input.email_address)
+          else false
+        end as is_done,
+        digest is not null and (
+          row_number() over (partition by r.event_id, digest) > 1
+          or exists (
+            select from registrations taken
+            where taken.shard_id = shard and taken.event_id = r.event_id and taken.attendee_digest = digest
+              and taken.cancelled_at is null and taken.serial <> r.serial
+          )
+        ) as is_taken
+      from unnest(holds, seats, digests, full_names, email_addresses)
+        as input (hold, serial, digest, full_name, email_address)
+      left join lateral (
+        select * from registrations where shard_id = shard and serial = input.serial offset 0
+      ) r on true
+    ) seat
+    group by hold
+  ) decided
+  into outcomes;
+
+  due := array(
+    select r.serial from unnest(holds, seats) as input (hold, serial)
+    cross join lateral (
+      select serial, held_until, cancelled_at from registrations
+      where shard_id = shard and serial = input.serial offset 0
+    ) r
+    where outcomes[hold] = change and r.cancelled_at is null and r.held_until > now() and r.held_until < 'infinity'
+  );
+  if cardinality(due) = 0 then
+    return outcomes;
+  elsif change = 'released' then
+    perform release_registrations(shard, due, due_tickets, false);
+  elsif change = 'extended' then
+    update registrations r
+    set held_until = greatest(held_until, least(
+      now() + make_interval(secs => input.seconds), reserved_at + make_interval(secs => most_seconds)
+    ))
+    from (select serial, extended_seconds[hold] as seconds from unnest(holds, seats) as seat (hold, serial)) input
+    where r.shard_id = shard and r.serial = input.serial and r.serial = any(due);
+  else
+    -- Sorted: see reserve_batch.
+    update registrations r
+    set held_until = 'infinity', attendee_digest = input.digest, full_name = input.full_name,
+      email_address = input.email_address, phone_number = input.phone_number, gender = input.gender,
+      table_or_seat = input.table_or_seat, extra_data_1 = input.extra_data_1, extra_data_2 = input.extra_data_2
+    from unnest(
+      seats, digests, full_names, email_addresses, phone_numbers, genders, tables_or_seats, extras_1, extras_2
+    ) as input (
+      serial, digest, full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+    )
+    where r.shard_id = shard and r.serial = input.serial and r.serial = any(due);
+    perform record_changes(shard, change, due);
+  end if;
+  return outcomes;
+end $$;

@@ -1,0 +1,299 @@
+import { expireHolds, reconcile } from '@floodgate/registrations';
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, expect } from 'vitest';
+import type { Hold } from '@floodgate/contract';
+import { api, database, gala, partner, test, ticketId, useEvent, useTicket } from '../harness/api-test.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { startInProcessApi } from '../harness/in-process-api.ts';
+import { finalizePending, journalOf } from '../harness/journal.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { endHolds } from '../harness/reservation.ts';
+
+test.override('ticket', { capacity: 100 });
+
+afterAll(async () => {
+  expect(await reconcile(database.db)).toEqual([]);
+});
+
+const JANE = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
+const JOE = { fullName: 'Joe Doe', emailAddress: 'joe@example.com', gender: 'male' };
+
+const basket = (seats: number, more: object = {}) => ({
+  tickets: [{ organizedEventTicketID: ticketId, seats }],
+  ...more,
+});
+
+const holdIn = ({ body }: Answer) => {
+  expect(body.responseCode, body.responseMessage).toBe('00');
+  return body.responseData as Hold;
+};
+
+const hold = async (seats: number, more: object = {}, headers: Record<string, string> = {}) =>
+  holdIn(await partner.post('/holds', basket(seats, more), headers));
+
+const change = ({ holdReference }: Hold, name: string, body: object = {}, client = partner) =>
+  client.post(`/holds/${holdReference}/${name}`, body);
+
+const states = ({ seats }: Hold) => seats.map(({ state }) => state);
+const finalize = () => finalizePending(database.db, gala.shardId);
+const told = async () =>
+  (await journalOf(database.db, gala)).filter(({ serial }) => serial !== null).map(({ kind }) => kind);
+
+const left = async () => {
+  const { rows } = await sql<{ left: number }>`
+    select capacity - taken as left from tickets where id = ${ticketId}`.execute(database.db);
+  return rows[0]!.left;
+};
+
+const stored = async ({ seats }: Hold) => {
+  const serials = seats.map(({ passReference }) => Number(passReference.split('-')[2]));
+  const { rows } = await sql<{ name: string | null; email: string | null }>`
+    select full_name as name, email_address as email from registrations
+    where serial = any(${serials}::bigint[]) order by serial`.execute(database.db);
+  return rows;
+};
+
+function expectRefused(answer: Answer, code: '11' | '33' | '34' | '35', message: string): void {
+  expectFailure(answer, code, { '11': 422, '33': 409, '34': 404, '35': 409 }[code]);
+  expect(answer.body.responseMessage).toBe(message);
+}
+
+test('seats of a basket are held without an attendee, then confirmed with one each', async () => {
+  const made = await hold(2, { partnerReference: 'order-1' });
+  expect(made).toMatchObject({ state: 'held', partnerReference: 'order-1' });
+  expect(states(made)).toEqual(['held', 'held']);
+  expect(await left()).toBe(98);
+  expect(await stored(made)).toEqual(Array(2).fill({ name: null, email: null }));
+  await finalize();
+  expect(await told()).toEqual([]);
+  const confirmed = holdIn(await change(made, 'confirm', { attendees: [JANE, JOE] }));
+  expect(confirmed).toMatchObject({ state: 'confirmed', dateExpires: null });
+  expect(await stored(made)).toEqual([
+    { name: 'Jane Doe', email: 'jane@example.com' },
+    { name: 'Joe Doe', email: 'joe@example.com' },
+  ]);
+  await finalize();
+  expect(await told()).toEqual(['confirmed', 'confirmed']);
+  expect(holdIn(await partner.request(`/api/v1/events/holds/${made.holdReference}`))).toMatchObject({
+    state: 'confirmed',
+    seats: [{ state: 'confirmed' }, { state: 'confirmed' }],
+  });
+});
+
+test('one contact stands for all seats; the same confirmation again is answered like the first', async () => {
+  const made = await hold(3);
+  for (let times = 0; times < 2; times++)
+    expect(holdIn(await change(made, 'confirm', { contact: JANE })).state).toBe('confirmed');
+  expectRefused(await change(made, 'confirm', { contact: JOE }), '35', 'The hold is confirmed already');
+  expectRefused(await change(made, 'extend'), '35', 'The hold is confirmed already');
+  expectRefused(await change(made, 'release'), '35', 'The hold is confirmed already');
+  await finalize();
+  expect(await told()).toEqual(['confirmed', 'confirmed', 'confirmed']);
+});
+
+test('several tickets are held together or not at all', async () => {
+  const other = ticketId;
+  await useTicket({ capacity: 1 });
+  const both = (seats: number) => ({
+    tickets: [
+      { organizedEventTicketID: other, seats: 2 },
+      { organizedEventTicketID: ticketId, seats },
+    ],
+  });
+  const refused = await partner.post('/holds', both(2));
+  expectFailure(refused, '32', 409);
+  expect(refused.body.responseMessage).toBe(`Ticket ${ticketId}: The ticket is sold out`);
+  expect(await left()).toBe(1);
+  const made = holdIn(await partner.post('/holds', both(1)));
+  expect(made.seats.map(({ organizedEventTicketID }) => organizedEventTicketID)).toEqual([
+    other,
+    other,
+    ticketId,
+  ]);
+});
+
+test('an abandoned basket expires: its seats can be sold, and nothing was stored of anybody', async () => {
+  const made = await hold(2);
+  await endHolds(database.db, gala);
+  expectRefused(await change(made, 'confirm', { contact: JANE }), '35', 'The hold has expired');
+  expectRefused(await change(made, 'extend'), '35', 'The hold has expired');
+  expect(await expireHolds(database.db, gala.shardId, 1_000)).toBe(2);
+  expect(await left()).toBe(100);
+  expect(await stored(made)).toEqual(Array(2).fill({ name: null, email: null }));
+  await finalize();
+  await database.db.executeQuery(sql`select index_attendees(${gala.shardId}, 1000)`.compile(database.db));
+  expect(holdIn(await change(made, 'release'))).toMatchObject({ state: 'cancelled', dateExpires: null });
+});
+
+test('a part of a basket is released, the rest is confirmed', async () => {
+  const made = await hold(3);
+  const [first] = made.seats;
+  for (let times = 0; times < 2; times++)
+    expect(states(holdIn(await change(made, 'release', { passReferences: [first!.passReference] })))).toEqual(
+      ['cancelled', 'held', 'held'],
+    );
+  expect(await left()).toBe(98);
+  const foreign = first!.passReference.replace(/\d{3}$/, '000');
+  expectRefused(
+    await change(made, 'release', { passReferences: [foreign] }),
+    '11',
+    'passReferences: seats of this hold',
+  );
+  expectRefused(
+    await change(made, 'confirm', { attendees: [JANE, JOE, JANE] }),
+    '11',
+    'attendees: 2, one for each held seat',
+  );
+  expect(states(holdIn(await change(made, 'confirm', { attendees: [JANE, JOE] })))).toEqual([
+    'cancelled',
+    'reserved',
+    'reserved',
+  ]);
+});
+
+test('a hold is extended, at most until the operator’s limit', async () => {
+  const made = await hold(1, {}, { 'hold-for': '60' });
+  const expiry = ({ dateExpires }: Hold) => Date.parse(dateExpires!) - Date.parse(made.dateExpires!);
+  const extend = (seconds: string) =>
+    partner.post(`/holds/${made.holdReference}/extend`, {}, { 'hold-for': seconds });
+  expect(expiry(holdIn(await extend('120')))).toBeGreaterThanOrEqual(60_000);
+  // Never earlier.
+  expect(expiry(holdIn(await extend('60')))).toBeGreaterThanOrEqual(60_000);
+  expect(expiry(holdIn(await extend('1800')))).toBe(1_740_000);
+});
+
+test('a retried call gets the same hold', async () => {
+  const call = (seats: number) => partner.post('/holds', basket(seats), { 'idempotency-key': randomUUID() });
+  expect(holdIn(await call(2)).holdReference).not.toBe(holdIn(await call(2)).holdReference);
+  const key = { 'idempotency-key': 'order-1' };
+  const made = await hold(2, {}, key);
+  const again = await partner.post('/holds', basket(2), key);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect(holdIn(again)).toEqual(made);
+  expectFailure(await partner.post('/holds', basket(3), key), '40', 422);
+});
+
+test('somebody else’s hold is not found, and an unknown one neither', async () => {
+  const made = await hold(1);
+  const stranger = new PartnerClient(api.baseUrl, await createFixture(database.db));
+  for (const name of ['confirm', 'extend', 'release'])
+    expectRefused(await change(made, name, { contact: JANE }, stranger), '34', 'No such hold');
+  const unknown = { ...made, holdReference: randomUUID() };
+  expectRefused(await change(unknown, 'confirm', { contact: JANE }), '34', 'No such hold');
+});
+
+test('bad input is named', async () => {
+  const made = await hold(1);
+  const either = 'Send either attendees or contact';
+  expectRefused(await change(made, 'confirm', {}), '11', either);
+  expectRefused(await change(made, 'confirm', { attendees: [JANE], contact: JANE }), '11', either);
+  expectFailure(await change(made, 'confirm', { contact: { ...JANE, emailAddress: 'jane' } }), '11', 422);
+  const many = { tickets: [1, 2].map(() => ({ organizedEventTicketID: ticketId, seats: 51 })) };
+  expectRefused(await partner.post('/holds', many), '11', 'tickets: together at most 100 seats');
+  expectFailure(await partner.post('/holds', basket(0)), '11', 422);
+  expectFailure(await partner.post('/holds', basket(1, { partnerReference: '' })), '11', 422);
+  // A seat without an attendee is confirmed only with its hold.
+  expectRefused(
+    await partner.confirm(made.seats[0]!.passReference),
+    '35',
+    'The registration has no attendee yet; call Confirm Hold',
+  );
+});
+
+test('an event that allows each attendee once refuses the whole hold of a second one', async () => {
+  await useEvent({ duplicatePolicy: 'reject' });
+  await useTicket({ capacity: 100 });
+  const already = 'This e-mail address is already registered for the event';
+  const [one, two, three] = [await hold(1), await hold(2), await hold(2)];
+  expect(holdIn(await change(one, 'confirm', { contact: JANE })).state).toBe('confirmed');
+  expectRefused(await change(two, 'confirm', { attendees: [JOE, JANE] }), '33', already);
+  expectRefused(await change(three, 'confirm', { contact: JOE }), '33', already);
+  expect(states(holdIn(await partner.request(`/api/v1/events/holds/${two.holdReference}`)))).toEqual([
+    'held',
+    'held',
+  ]);
+  const max = { fullName: 'Max', emailAddress: 'max@example.com' };
+  expect(holdIn(await change(two, 'confirm', { attendees: [JOE, max] })).state).toBe('confirmed');
+});
+
+test('confirmed, released and expired at two APIs at once: one of them wins, and each change is told once', async () => {
+  const other = await startInProcessApi({ DATABASE_URL: database.url });
+  const clients = [partner, new PartnerClient(other.baseUrl, gala)];
+  try {
+    for (let round = 0; round < 30; round++) {
+      const made = await hold(2);
+      const answers = await Promise.all([
+        ...clients.map((client) => change(made, 'confirm', { contact: JANE }, client)),
+        ...clients.map((client) => change(made, 'release', {}, client)),
+      ]);
+      const codes = answers.map(({ body }) => body.responseCode);
+      expect([
+        ['00', '00', '35', '35'],
+        ['35', '35', '00', '00'],
+      ]).toContainEqual(codes);
+      const seats = states(holdIn(await partner.request(`/api/v1/events/holds/${made.holdReference}`)));
+      expect(seats).toEqual(Array(2).fill(codes[0] === '00' ? 'reserved' : 'cancelled'));
+      if (codes[0] === '00') for (const { passReference } of made.seats) await partner.cancel(passReference);
+    }
+  } finally {
+    await other.close();
+  }
+  await finalize();
+  const entries = (await journalOf(database.db, gala)).map(({ kind, serial }) => `${kind} ${serial}`);
+  expect(new Set(entries).size).toBe(entries.length);
+  expect(await left()).toBe(100);
+});
+
+test('under a test event, a partner reference provokes an outcome', async () => {
+  await useEvent({ mode: 'test' });
+  await useTicket({ capacity: 100 });
+  expectFailure(await partner.post('/holds', basket(1, { partnerReference: 'code-32' })), '32', 409);
+  const made = await hold(1);
+  const late = { ...JANE, emailAddress: 'code-35@floodgate.invalid' };
+  expectFailure(await change(made, 'confirm', { contact: late }), '35', 409);
+});
+
+const listed = async (query: string) => {
+  const { body } = await partner.request(`/api/v1/events/registrations?${query}`);
+  expect(body.responseCode, body.responseMessage).toBe('00');
+  return body.responseData as RegistrationPage;
+};
+type RegistrationPage = {
+  registrations: { passReference: string; state: string; partnerReference?: string | null }[];
+  cursor: string;
+  more: boolean;
+};
+
+test('registrations are found by the partner’s own reference, whichever call made them', async () => {
+  const reference = 'Bestellung Nº 7';
+  const single = await partner.register({ ...attendee(ticketId), partnerReference: reference });
+  await partner.registerBulk([
+    { ...attendee(ticketId), partnerReference: reference },
+    { ...attendee(ticketId), partnerReference: 'another' },
+    attendee(ticketId),
+  ]);
+  await hold(2, { partnerReference: reference });
+  const query = `partnerReference=${encodeURIComponent(reference)}`;
+  const { registrations, more } = await listed(query);
+  expect(registrations.map(({ state }) => state)).toEqual(['reserved', 'reserved', 'held', 'held']);
+  expect(registrations[0]!.passReference).toBe(single.body.responseData);
+  expect(registrations[0]).not.toHaveProperty('partnerReference');
+  expect(more).toBe(false);
+  const first = await listed(`${query}&limit=3`);
+  expect(first.more).toBe(true);
+  const second = await listed(`${query}&limit=3&after=${first.cursor}`);
+  expect([...first.registrations, ...second.registrations]).toEqual(registrations);
+  await finalize();
+  const changes = await listed('include=partnerReference');
+  expect(changes.registrations.map(({ partnerReference }) => partnerReference)).toEqual([
+    reference,
+    reference,
+    'another',
+    null,
+  ]);
+  const stranger = new PartnerClient(api.baseUrl, await createFixture(database.db));
+  const foreign = await stranger.request(`/api/v1/events/registrations?${query}`);
+  expect(foreign.body.responseData).toMatchObject({ registrations: [] });
+});
