@@ -83,12 +83,10 @@ export function addIdentityProvider(app: FastifyInstance, { db, log, provider, i
     if (!state || !nonce || !verifier) throw new Refusal(403, 'This sign-in has expired', 'Start again.');
     const oidc = await import('openid-client');
     const config = await configured().catch(refuse);
+    const url = new URL(request.url, provider.url);
     const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
     const tokens = await oidc
-      .authorizationCodeGrant(config, new URL(request.url, provider.url), {
-        ...checks,
-        idTokenExpected: true,
-      })
+      .authorizationCodeGrant(config, url, { ...checks, idTokenExpected: true })
       .catch(refuse);
     const { email, email_verified: isVerified }: Record<string, unknown> = tokens.claims() ?? {};
     const operatorId =

@@ -44,10 +44,8 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   const limits = { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   const db = opened.use(openServicePool(server, limits));
   await assertReady(db, 'console');
-  const tasks = startPeriodicTasks(
-    [reportProcess(db, { service: 'console', version: manifest.version }, () => ({}))],
-    log,
-  );
+  const report = reportProcess(db, { service: 'console', version: manifest.version }, () => ({}));
+  const tasks = startPeriodicTasks([report], log);
   opened.defer(() => tasks.stop());
   const app = Fastify({
     genReqId: () => randomUUID(),

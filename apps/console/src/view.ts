@@ -147,7 +147,7 @@ export const fields = (record: object): string =>
   </dl>`;
 
 const addressOf = ({ id }: Operation, given: Record<string, unknown>) =>
-  `/do/${id}?${new URLSearchParams(Object.entries(given).map(([name, value]) => [name, String(value)])).toString()}`;
+  `/do/${id}?${new URLSearchParams(given as Record<string, string>).toString()}`;
 
 /** Returns a link to the form of an operation, or nothing if the operator may not use it. */
 export const actionLink = (
@@ -202,7 +202,7 @@ interface Field {
 
 function field({ name, schema, isRequired, text, rule }: Field): string {
   const choices = choicesOf(schema);
-  const hint = `${schema.description ?? ''}${isRequired ? '' : `${schema.description ? '; ' : ''}may be left empty`}`;
+  const hint = [schema.description, !isRequired && 'may be left empty'].filter(Boolean).join('; ');
   const attributes = html`id="${name}" name="${name}" aria-describedby="${name}-hint"
   !${isRequired ? 'required' : ''} !${rule ? 'aria-invalid="true"' : ''}`;
   const option = (value: string) => html`<option !${value === text ? 'selected' : ''}>${value}</option>`;
