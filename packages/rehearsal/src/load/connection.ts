@@ -38,21 +38,18 @@ export class Connection {
   static async open(baseUrl: string): Promise<Connection> {
     const { protocol, hostname, port } = new URL(baseUrl);
     const isTls = protocol === 'https:';
-    const to = { host: hostname, port: Number(port || (isTls ? 443 : 80)), noDelay: true };
-    const socket = isTls
-      ? connectTls({ ...to, servername: hostname })
-      : connect({
-          ...to,
-          onread: {
-            buffer: readBuffer,
-            callback: (bytes) => {
-              connection.#read(readBuffer.subarray(0, bytes));
-              return true;
-            },
-          },
-        });
+    const callback = (bytes: number) => {
+      connection.#read(readBuffer.subarray(0, bytes));
+      return true;
+    };
+    const options = {
+      host: hostname,
+      port: Number(port || (isTls ? 443 : 80)),
+      noDelay: true,
+      onread: { buffer: readBuffer, callback },
+    };
+    const socket = isTls ? connectTls({ ...options, servername: hostname }) : connect(options);
     const connection = new Connection(socket);
-    if (isTls) socket.on('data', (chunk: Buffer) => connection.#read(chunk));
     await once(socket, isTls ? 'secureConnect' : 'connect');
     return connection;
   }
@@ -107,8 +104,8 @@ export async function openConnections(baseUrl: string, count: number): Promise<C
   for (let missing = count; missing > 0; missing -= OPENED_AT_ONCE) {
     const atOnce = Math.min(OPENED_AT_ONCE, missing);
     const opening = Array.from({ length: atOnce }, () => Connection.open(baseUrl));
-    for (const one of await Promise.allSettled(opening))
-      if (one.status === 'fulfilled') opened.push(one.value);
+    const settled = await Promise.allSettled(opening);
+    opened.push(...settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
   }
   return opened;
 }
