@@ -344,6 +344,9 @@ test('a seat is held, confirmed and cancelled', async () => {
   expect(await stateOf()).toBe('held');
   expect(await client.confirm(passReference)).toMatchObject({ code: '00', passReference });
   expect(await stateOf()).toBe('reserved');
+  const joe = { fullName: 'Joe', emailAddress: 'joe@example.com' };
+  const other = await client.changeAttendee(passReference, joe);
+  expect(other).toMatchObject({ code: '00', passReference: expect.not.stringContaining(passReference) });
   expect(await client.cancel(passReference)).toMatchObject({ code: '00', passReference });
   expect(await stateOf()).toBe('cancelled');
   expect(await client.confirm(passReference)).toMatchObject({ code: '35' });

@@ -1,21 +1,29 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { perform, readAuditLog } from '@floodgate/audit';
+import { buildProgram } from '@floodgate/cli/program';
 import { createEvent, findEvent } from '@floodgate/events';
-import { readAuditLog } from '@floodgate/audit';
+import type { Preview } from '@floodgate/mail/preview';
+import { createPassSigner, type Revocations } from '@floodgate/passes';
+import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
+import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect } from 'vitest';
 import { addOperator, addToken, call, database, request, test } from '../harness/console-test.ts';
+import { commitBatch } from '../harness/committed-batch.ts';
 import { createFixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
 
-/** The operations of the document, as "GET /events". */
-async function operations(): Promise<{ route: string; description: string }[]> {
+/** The operations of the document, each as "GET /events" with its id. */
+async function operations(): Promise<{ route: string; id: string }[]> {
   const response = await request('/operator/v1/openapi.json');
   const { paths } = (await response.json()) as {
-    paths: Record<string, Record<string, { description: string }>>;
+    paths: Record<string, Record<string, { operationId: string }>>;
   };
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { description }]) => ({
+    Object.entries(methods).map(([method, { operationId: id }]) => ({
       route: `${method.toUpperCase()} ${path.replace('/operator/v1', '')}`,
-      description,
+      id,
     })),
   );
 }
@@ -30,6 +38,9 @@ describe('who may do what', () => {
       'GET /batches/failed',
       'GET /events',
       'GET /events/{eventId}',
+      'GET /events/{eventId}/mail/preview',
+      'GET /events/{eventId}/passes/event',
+      'GET /events/{eventId}/passes/revoked',
       'GET /events/{eventId}/registrations',
       'GET /events/{eventId}/tickets',
       'GET /events/{eventId}/webhooks',
@@ -45,6 +56,7 @@ describe('who may do what', () => {
       'GET /shards',
       'GET /webhooks/{webhookId}',
       'GET /webhooks/{webhookId}/attempts',
+      'POST /passes/verify',
     ],
     'operator, owner': [
       'DELETE /events/{eventId}/partners/{partnerId}',
@@ -79,6 +91,7 @@ describe('who may do what', () => {
       'POST /partners',
       'POST /partners/{partnerId}/keys',
       'POST /passes/keys',
+      'POST /registrations/{passReference}/attendee',
       'POST /registrations/{passReference}/cancel',
       'POST /registrations/{passReference}/resend',
       'POST /webhooks/{webhookId}/pause',
@@ -158,6 +171,125 @@ describe('who may do what', () => {
     expect((await call(viewer.session, 'POST /events', event)).status).toBe(403);
     await call(owner.session, `PATCH /operators/${encodeURIComponent(viewer.name)}`, { role: 'operator' });
     expect((await call(viewer.session, 'POST /events', event)).status).toBe(200);
+  });
+});
+
+describe('the commands', () => {
+  /** Commands without an operation, each with the reason. The page of the operator API names them, too. */
+  const NO_OPERATION = {
+    migrate: 'needs the role that owns the tables',
+    grant: 'needs the role that owns the tables',
+    'pass show': 'makes a pass, which needs a private key',
+    status: 'asks the queue, which the console does not use; backlogShow has the rest',
+    'queue status': 'the same command',
+    rehearse: 'sends requests to the API, as a partner',
+  };
+  /** Operations whose names are not the words of the command. */
+  const OTHER_NAMES: Record<string, string> = {
+    'partner enable': 'partnerDisable',
+    'mail suppressions list': 'suppressionList',
+    'mail suppressions remove': 'mailUnsuppress',
+    'shard move': 'eventMove',
+    'registration export': 'attendeeExport',
+    'pass keys': 'passKeyList',
+    'queue failed': 'batchFailed',
+    redrive: 'batchRedrive',
+    'access create-token': 'tokenCreate',
+    audit: 'auditList',
+  };
+
+  interface Branch {
+    name(): string;
+    commands: readonly Branch[];
+  }
+  const leavesOf = (command: Branch, path: string[] = []): string[] =>
+    command.commands.length === 0
+      ? [path.join(' ')]
+      : command.commands.flatMap((one) => leavesOf(one, [...path, one.name()]));
+
+  test('each has an operation, or a reason to have none', async () => {
+    const ids = new Set((await operations()).map(({ id }) => id));
+    const { env, stdout, stderr } = process;
+    const commands = leavesOf(buildProgram({ env, stdout, stderr }));
+    const inCamelCase = (name: string) =>
+      name.replaceAll(/[ -](\w)/g, (_, letter: string) => letter.toUpperCase());
+    const without = commands.filter((name) => !ids.has(OTHER_NAMES[name] ?? inCamelCase(name)));
+    expect(without.toSorted()).toEqual(Object.keys(NO_OPERATION).toSorted());
+    const page = await readFile('apps/docs/operate/console.md', 'utf8');
+    for (const command of without) expect(page).toContain(`\`${command}\``);
+    expect(commands).toEqual(expect.arrayContaining(Object.keys(OTHER_NAMES)));
+  });
+});
+
+describe('what doors and attendees get', () => {
+  async function registered() {
+    const fixture = await createFixture(database.db);
+    const { serial } = await commitBatch(database.db, fixture);
+    await finalizePending(database.db, fixture.shardId);
+    const [row] = await findRegistrations(database.db, [{ ...fixture, serial }]);
+    return { ...fixture, row: row! };
+  }
+
+  test('a pass is checked, by a viewer too, with the public key alone', async () => {
+    const [{ row }, viewer] = [await registered(), await addOperator('viewer')];
+    const { serial, eventId, ticketId } = row;
+    const token = await createPassSigner(database).tokenFor(row);
+    const verify = async (text: string) => call(viewer.session, 'POST /passes/verify', { token: text });
+    const pass = { serial, eventId, ticketId };
+    expect(await verify(token)).toMatchObject({ status: 200, body: { valid: true, mode: 'live', pass } });
+    const forged = token.slice(0, -2) + (token.at(-2) === '0' ? '1' : '0') + token.at(-1)!;
+    expect((await verify(forged)).body).toMatchObject({ valid: false, pass, problem: 'forged' });
+    expect((await verify('FG2.ABC')).body).toMatchObject({ valid: false, problem: 'malformed' });
+    const form = { method: 'POST', body: new URLSearchParams({ token }), headers: { cookie: viewer.cookie } };
+    const shown = await (await request('/do/passVerify', form)).text();
+    expect(shown).toMatch(/<dt>Valid<\/dt>\s*<dd>yes/);
+  });
+
+  test('a pass from before public keys were stored is not called invalid', async () => {
+    const [{ row }, { session }] = [await registered(), await addOperator('viewer')];
+    const token = await createPassSigner(database).tokenFor(row);
+    await database.db.updateTable('pass_keys').set({ public_key: null }).execute();
+    const detail = expect.stringContaining('try again then') as string;
+    const early = await call(session, 'POST /passes/verify', { token });
+    expect(early).toMatchObject({ status: 409, body: { detail } });
+    await createPassSigner(database).keys();
+    const later = await call(session, 'POST /passes/verify', { token });
+    expect(later.body).toMatchObject({ valid: true });
+  });
+
+  test('the event and the revoked passes of doors are shown without a signature', async () => {
+    const [{ row, eventId, shardId }, { session }] = [await registered(), await addOperator('viewer')];
+    const event = await call(session, `GET /events/${eventId}/passes/event`);
+    expect(event).toMatchObject({ status: 200, body: { event: eventId, revision: 1, venue: null } });
+    await perform(database.db, cancelRegistrationAction, { passReference: passReferenceOf(row) }, 'jane');
+    await finalizePending(database.db, shardId);
+    const list = `GET /events/${eventId}/passes/revoked`;
+    const { cursor, ...revoked } = (await call(session, list)).body as Revocations;
+    expect(revoked).toMatchObject({ partner: null, more: false, serials: [row.serial] });
+    expect((await call(session, `${list}?after=${cursor}`)).body).toMatchObject({
+      after: cursor,
+      serials: [],
+    });
+    const after = expect.stringContaining('does not reach this cursor') as string;
+    const ahead = await call(session, `${list}?after=999999`);
+    expect(ahead).toMatchObject({ status: 422, body: { invalid: { after } } });
+  });
+
+  test('an e-mail is composed with made-up data', async () => {
+    const [{ eventId }, { session }] = [await createFixture(database.db), await addOperator('viewer')];
+    const route = `GET /events/${eventId}/mail/preview`;
+    const from = encodeURIComponent('Gala <gala@events.example>');
+    const { html, text, eml } = (await call(session, `${route}?language=de&from=${from}`)).body as Preview;
+    expect(text).toContain('Guten Tag Ada Lovelace');
+    expect(html).toContain('src="data:image/png;base64,');
+    expect(eml).toMatch(/^From: Gala <gala@events\.example>\r$/m);
+    expect((await call(session, `${route}?notice=true`)).body).toMatchObject({
+      text: expect.stringContaining('webhook') as string,
+    });
+    expect(await call(session, `${route}?from=nobody`)).toMatchObject({
+      status: 422,
+      body: { invalid: { from: 'an address or Name <address>' } },
+    });
   });
 });
 

@@ -347,6 +347,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   reserve_batch: ['api'],
   change_registrations: ['api', 'console'],
   change_holds: ['api'],
+  replace_attendee: ['api', 'console'],
   finalize_batches: ['worker'],
   expire_holds: ['worker'],
   index_attendees: ['worker'],

@@ -32,6 +32,7 @@ const COMMON = ['10', '12', '20', '21', '50', '90', '99'] as const;
 /** The failures of each operation. */
 export const OPERATION_FAILURES = {
   cancelRegistration: [...COMMON, '34', '35', '91'],
+  changeAttendee: [...COMMON, '11', '33', '34', '35', '91'],
   changeWebhook: [...COMMON, '11', '70'],
   confirmHold: [...COMMON, '11', '33', '34', '35', '91'],
   confirmRegistration: [...COMMON, '34', '35', '91'],

@@ -1,5 +1,5 @@
 import type { Ask } from './ask.ts';
-import type { RegistrationList } from './contract.ts';
+import type { Attendee, RegistrationList } from './contract.ts';
 import { succeeded } from './floodgate-error.ts';
 import type { CallOptions, ListOptions } from './options.ts';
 import type { RegistrationListing } from './results.ts';
@@ -35,6 +35,14 @@ export function createQueries(ask: Ask) {
     /** Cancels a registration. */
     cancel: (passReference: string, options?: CallOptions) =>
       ask('cancelRegistration', 'passReference', post(`${pathOf(passReference)}/cancel`), options),
+    /** Gives the seat of a registration to another attendee. The result has the new pass reference. */
+    changeAttendee: (passReference: string, attendee: Attendee, options?: CallOptions) =>
+      ask(
+        'changeAttendee',
+        'passReference',
+        { ...post(`${pathOf(passReference)}/attendee`), body: JSON.stringify(attendee) },
+        options,
+      ),
     /** Cancels all registrations of a test event and deletes its idempotency keys. Call it again while `more` is true. */
     reset: (options?: CallOptions) => ask('resetTestEvent', 'reset', post(`${EVENTS}/reset`), options),
   };

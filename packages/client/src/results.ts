@@ -13,6 +13,7 @@ export interface OperationResults {
   confirmHold: { hold: Contract.Hold };
   extendHold: { hold: Contract.Hold };
   releaseHold: { hold: Contract.Hold };
+  changeAttendee: { passReference: PassReference };
   resetTestEvent: { reset: Contract.TestEventReset };
   listRegistrations: { page: Contract.RegistrationList };
   getTickets: { tickets: Contract.Ticket[] };

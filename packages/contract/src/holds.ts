@@ -37,7 +37,7 @@ const {
   partnerReference: _reference,
   ...attendee
 } = RegistrationRequest.properties;
-const Attendee = open('Attendee', attendee, 'An attendee, or the contact for all seats of a hold.');
+export const Attendee = open('Attendee', attendee, 'An attendee, or the contact for all seats of a hold.');
 export type Attendee = Static<typeof Attendee>;
 
 /** Body of Confirm Hold: either attendees or a contact. */

@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import { assertValid, defineAction, Id, Name, perform, text, whole } from '@floodgate/audit';
-import { isEmailAddress, UUID_PATTERN } from '@floodgate/contract';
+import { formatPassReference, isEmailAddress, UUID_PATTERN } from '@floodgate/contract';
 import { askShards, awayText, shardIds, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import { changeRegistrations } from './change/change-registrations.ts';
+import { replaceAttendee, whyNotReplaced } from './change/replace-attendee.ts';
 import { redriveBatches } from './finalize/backlog.ts';
 import { findByPassReference } from './list/list-registrations.ts';
 import { digestOfAttendee } from './register/reserve-batch.ts';
@@ -25,6 +26,8 @@ export const cancelRegistrationAction = defineAction({
   },
 });
 
+const ADDRESS_TAKEN = 'another registration has this address, and the event allows one';
+
 /** Corrects the name or address of an attendee. The pass stays valid; e-mails that are sent later have the new text. */
 export const correctRegistrationAction = defineAction({
   name: 'registration.correct',
@@ -42,7 +45,7 @@ export const correctRegistrationAction = defineAction({
       : { emailAddress: 'an e-mail address' };
   },
   refusals: {
-    registrations_one_per_attendee: 'another registration has this address, and the event allows one',
+    registrations_one_per_attendee: ADDRESS_TAKEN,
   },
   run: async (transaction, { passReference, fullName, emailAddress }, note) => {
     const { row, shardId } = await findByPassReference(transaction, passReference);
@@ -50,11 +53,12 @@ export const correctRegistrationAction = defineAction({
     if (state === 'cancelled') throw new Failure('the registration is cancelled');
     const event = await findEvent(transaction, eventId);
     const digest = emailAddress === undefined ? null : digestOfAttendee(event, ticketId, emailAddress);
-    await sql`
+    const { numAffectedRows } = await sql`
       update registrations set full_name = coalesce(${fullName ?? null}, full_name),
         email_address = coalesce(${emailAddress ?? null}, email_address),
         attendee_digest = case when attendee_digest is not null then coalesce(${digest}::uuid, attendee_digest) end
-      where shard_id = ${shardId} and serial = ${serial}`.execute(transaction);
+      where shard_id = ${shardId} and serial = ${serial} and full_name is not null`.execute(transaction);
+    if (!numAffectedRows) throw new Failure('the registration has no attendee yet');
     // An insert: index_attendees may have read the old text and not have committed yet. Then the insert waits for it.
     await sql`
       insert into attendees (shard_id, event_id, serial, name, email)
@@ -67,6 +71,27 @@ export const correctRegistrationAction = defineAction({
     const corrected = [fullName && 'name', emailAddress && 'e-mail address'].filter(Boolean);
     note(`registration:${serial}`, { after: { corrected } });
     return { passReference, corrected };
+  },
+});
+
+/** Gives the seat of a registration to another attendee, also after the deadline. The old pass is revoked. */
+export const replaceAttendeeAction = defineAction({
+  name: 'registration.replace',
+  input: Type.Object({ passReference: text(1, 255), fullName: Name, emailAddress: text(3, 254) }),
+  check: ({ emailAddress }): Record<string, string> =>
+    isEmailAddress(emailAddress) ? {} : { emailAddress: 'an e-mail address' },
+  run: async (transaction, { passReference, ...attendee }, note) => {
+    const { row, partnerId, shardId } = await findByPassReference(transaction, passReference);
+    const { eventId, ticketId, passPrefix: prefix } = row;
+    const event = await findEvent(transaction, eventId);
+    const isUnique = event.duplicatePolicy !== 'allow';
+    const attendeeDigest = isUnique ? digestOfAttendee(event, ticketId, attendee.emailAddress) : null;
+    const named = { ...row, partnerId, attendee, attendeeDigest };
+    const { replaced } = await replaceAttendee(transaction, shardId, named);
+    if (replaced?.outcome === 'duplicate') throw new Failure(ADDRESS_TAKEN);
+    if (replaced?.outcome !== 'replaced') throw new Failure(whyNotReplaced(row.state));
+    note(`registration:${row.serial}`, { after: { replacedBy: replaced.serial } });
+    return { passReference: formatPassReference({ prefix, eventId, ...replaced }), replaced: passReference };
   },
 });
 

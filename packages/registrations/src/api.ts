@@ -3,6 +3,7 @@ import { defineApi, type ApiContext } from '@floodgate/http';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
 import { createChangeGroups } from './change/change-registrations.ts';
+import { createReplacementGroups } from './change/replace-attendee.ts';
 import { createQueueNotifier, finalizeEnqueuer, finalizeSettings } from './finalize/finalize-batches.ts';
 import { createHoldGroups, type HoldChange } from './holds/change-holds.ts';
 import { findHolds, type HoldQuery } from './holds/find-holds.ts';
@@ -12,7 +13,7 @@ import { addListRoute } from './list/route.ts';
 import { openRegistrations } from './register/commit-batch.ts';
 import { addRegisterRoute } from './register/route.ts';
 import { findRegistrations, type RegistrationQuery } from './status/find-registrations.ts';
-import { addChangeRoutes, addStatusRoute } from './status/routes.ts';
+import { addAttendeeRoute, addChangeRoutes, addStatusRoute } from './status/routes.ts';
 import { addResetRoute } from './test-mode/reset-event.ts';
 
 export { addRegisterRoute };
@@ -84,7 +85,8 @@ export const registrationsApi = defineApi({
       extend: changeHolds('extend hold', 'extended'),
       release: changeHolds('release hold', 'released'),
     };
-    const groups = [register, ...Object.values(changes), ...Object.values(holdChanges)];
+    const replace = createReplacementGroups({ ...options, onGroup: onGroup('replace') });
+    const groups = [register, replace, ...Object.values(changes), ...Object.values(holdChanges)];
     metrics?.figures(() => Promise.resolve({ register, ...changes }), {
       waiting: {
         help: 'Registrations that wait for a commit',
@@ -105,6 +107,7 @@ export const registrationsApi = defineApi({
         addStatusRoute(api, findRegistration);
         addListRoute(api, reads, answerWithinMs);
         addChangeRoutes(api, changes, findRegistration);
+        addAttendeeRoute(api, replace, findRegistration);
         addHoldRoutes(api, { reads, register, findHold, mostSeconds, ...holdChanges });
         addResetRoute(api, resets, changes.cancel, answerWithinMs);
       },

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Id, text, whole } from '@floodgate/audit';
+import { readThroughCache, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { readLags } from '@floodgate/journal';
 import { Download, operationsOn } from '@floodgate/operators';
@@ -109,7 +110,16 @@ export const registrationOperations = [
     'Correct the name or address of an attendee',
     actions.correctRegistrationAction,
   ),
+  attendees.performs(
+    'POST /registrations/{passReference}/attendee',
+    'Give the seat of a registration to another attendee; the old pass is revoked',
+    actions.replaceAttendeeAction,
+  ),
 ];
+
+// It reads every registration, for up to the timeout of statements. Those who ask meanwhile wait for the same answer, so the console keeps
+// its other connections.
+const books = readThroughCache((_key: 'books', db: Database) => reconcile(db), 1);
 
 export const queueOperations = [
   queue.reads(
@@ -141,7 +151,7 @@ export const queueOperations = [
     'reconcile',
     Type.Object({}),
     async ({ db }) => {
-      const differences = await reconcile(db);
+      const differences = await books.forceFetch('books', { context: db });
       return { balanced: differences.length === 0, differences };
     },
   ),

@@ -30,6 +30,6 @@ grant insert, update (ends_at), delete on webhook_secrets to :"role";
 -- The audit log records the changes of partners. The API cannot read it.
 grant insert on partner_audit_log to :"role";
 
-grant execute on function reserve_batch, change_registrations, change_holds to :"role";
+grant execute on function reserve_batch, change_registrations, change_holds, replace_attendee to :"role";
 -- It reports itself to operators.
 grant select, insert, update, delete on processes to :"role";

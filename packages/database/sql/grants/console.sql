@@ -25,7 +25,7 @@ grant update (state, pending_since, finished_at, failure, relay_at, journal_offs
 
 grant select (key_id, partner_id, mode, created_at, expires_at, revoked_at), insert on secret_keys to :"role";
 grant update (expires_at, revoked_at) on secret_keys to :"role";
-grant select (id, created_at, retired_at, withdrawn_at) on pass_keys to :"role";
+grant select (id, public_key, created_at, retired_at, withdrawn_at) on pass_keys to :"role";
 grant insert (id), update (retired_at, withdrawn_at) on pass_keys to :"role";
 
 grant insert, delete on journal_consumers to :"role";
@@ -38,4 +38,4 @@ grant select (shard_id, endpoint_id, id, public_key, created_at, ends_at) on web
 grant insert, update (ends_at), delete on webhook_secrets to :"role";
 grant insert, update, delete on deliveries to :"role";
 grant delete on mail_suppressions to :"role";
-grant execute on function find_news, change_registrations to :"role";
+grant execute on function find_news, change_registrations, replace_attendee to :"role";

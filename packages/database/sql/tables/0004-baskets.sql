@@ -11,3 +11,6 @@ create index registrations_of_reference on registrations (shard_id, event_id, pa
 
 -- Additional fields of the entries of a message, such as 'partnerReference'.
 alter table webhook_endpoints add column include text[] not null default '{}';
+
+-- The registration that got the seat of this one, for another attendee.
+alter table registrations add column replaced_by bigint;

@@ -51,6 +51,15 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
     .argument('<passReference>', 'its pass reference', parseText)
     .option('--full-name <name>', 'the right name', parseText)
     .option('--email-address <address>', 'the right address', parseText);
+  performs('replace', 'replaceAttendeeAction', ({ passReference, replaced }) => {
+    return `replaced: ${replaced} by ${passReference}`;
+  })
+    .description(
+      'give the seat of a registration to another attendee, even after the deadline; the old pass is revoked',
+    )
+    .argument('<passReference>', 'its pass reference', parseText)
+    .argument('<fullName>', 'the name of the new attendee', parseText)
+    .argument('<emailAddress>', 'the address of the new attendee', parseText);
 }
 
 function addExport(registration: Command, cli: Cli) {

@@ -210,7 +210,7 @@ interface Answer {
 /** The contract promises this lifetime of idempotency keys to partners. */
 export const DEFAULT_RETENTION_HOURS = 24;
 /** Seconds after the commit until the relay finalizes a batch that is still pending. */
-const RELAY_GRACE_SECONDS = 5;
+export const RELAY_GRACE_SECONDS = 5;
 
 export interface ReserveOptions {
   /** The batch was sent before with this id, and the connection was lost: returns the same outcomes. */

@@ -1,16 +1,22 @@
 import { Type } from '@sinclair/typebox';
 import {
   answersOf,
+  Attendee,
   BODY_LIMIT_BYTES,
   COMMON_FAILURES,
+  formatPassReference,
   parsePassReference,
   PassReference,
   RegistrationStatus,
   success,
+  trimFullName,
+  type FailureCode,
 } from '@floodgate/contract';
 import type { Routes } from '@floodgate/http';
 import type { ChangeGroups } from '../change/change-registrations.ts';
-import { CODES } from '../register/route.ts';
+import { whyNotReplaced, type ReplacementGroups } from '../change/replace-attendee.ts';
+import { digestOfAttendee } from '../register/reserve-batch.ts';
+import { CODES, provokedCode } from '../register/route.ts';
 import { statusOf, type FindRegistration, type RegistrationRow } from './find-registrations.ts';
 
 const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
@@ -98,6 +104,57 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
         return changes[name].refuse(request, reply, REFUSALS[outcome], specifics);
       },
     );
+}
+
+/** POST /events/registrations/{passReference}/attendee: gives the seat of a registration to another attendee. */
+export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findRegistration: FindRegistration) {
+  const failures: FailureCode[] = [...COMMON_FAILURES, '11', '33', '34', '35', '91'];
+  api.post(
+    '/events/registrations/:passReference/attendee',
+    {
+      schema: {
+        operationId: 'changeAttendee',
+        tags: ['Registrations'],
+        summary: 'Change Attendee',
+        description:
+          'Gives the seat of a registration to another attendee, until the deadline for cancellations. The answer is a new pass ' +
+          'reference: the old registration is cancelled and its pass revoked, and the new attendee gets a pass and an e-mail. The seat ' +
+          'stays taken meanwhile. `tableOrSeat` stays as it is unless you send it. Safe to repeat: the same name and address get ' +
+          'the same answer.',
+        failures,
+        params: PARAMS,
+        body: Attendee,
+        response: answersOf(PassReference),
+      },
+      bodyLimit: BODY_LIMIT_BYTES,
+      preValidation: (request, _reply, done) => {
+        trimFullName(request.body);
+        done();
+      },
+    },
+    async (request, reply) => {
+      const { principal, params, body: attendee } = request;
+      const provoked = provokedCode(principal, attendee, failures);
+      if (provoked) return groups.refuse(request, reply, provoked);
+      const { eventId, passPrefix: prefix, cancelUntil: deadline, duplicatePolicy } = principal;
+      const parts = parsePassReference(params.passReference);
+      if (parts?.eventId !== eventId || parts.prefix !== prefix) return reply.fail('34');
+      const row = await findRegistration({ ...principal, serial: parts.serial });
+      if (!row) return reply.fail('34');
+      const isUnique = duplicatePolicy !== 'allow';
+      const attendeeDigest = isUnique
+        ? digestOfAttendee(principal, row.ticketId, attendee.emailAddress)
+        : null;
+      const named = { ...principal, serial: parts.serial, passCode: parts.passCode, deadline };
+      const done = await groups.submit(request, { ...named, attendee, attendeeDigest });
+      if (done === null) return reply.fail('34');
+      const outcome = typeof done === 'string' ? done : done.outcome;
+      if (typeof done !== 'string' && done.outcome === 'replaced')
+        return success(formatPassReference({ prefix, eventId, ...done }));
+      const specifics = outcome === 'too-late' ? { message: whyNotReplaced(row.state) } : {};
+      return groups.refuse(request, reply, REFUSALS[outcome as keyof typeof REFUSALS], specifics);
+    },
+  );
 }
 
 function whyTooLate(change: keyof typeof ROUTES, { state, isExpired }: RegistrationRow) {
