@@ -1,4 +1,4 @@
-import { connect, ConnectionLost } from '@floodgate/database';
+import { connect, ConnectionLost, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
@@ -7,6 +7,20 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const CONNECTIONS = 4;
 const TERMINATED = 400;
+
+/** Opens every connection of a pool. */
+async function openAll(pool: Database): Promise<void> {
+  let opened = 0;
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, () =>
+      pool.transaction().execute(async (transaction) => {
+        opened += 1;
+        await waitUntil('all of them are open', () => opened === CONNECTIONS);
+        await sql`select 1`.execute(transaction);
+      }),
+    ),
+  );
+}
 
 // What goes wrong here ends the process (an error that nobody listens to), and vitest says so.
 test('connections that Postgres ends at any moment fail their statements, and nothing else', async () => {
@@ -51,18 +65,7 @@ test('of connections that were forgotten on the way, all of one pool, one statem
     maxConnections: CONNECTIONS,
     statementTimeoutMs: 500,
   });
-  const openAll = () =>
-    Promise.all(
-      Array.from({ length: CONNECTIONS }, () =>
-        pool.transaction().execute(async (transaction) => {
-          opened += 1;
-          await waitUntil('all of them are open', () => opened === CONNECTIONS);
-          await sql`select 1`.execute(transaction);
-        }),
-      ),
-    );
-  let opened = 0;
-  await openAll();
+  await openAll(pool);
   wire.forgetConnections();
   const outcomes: string[] = [];
   for (let count = 0; count <= CONNECTIONS; count++) {
@@ -76,4 +79,27 @@ test('of connections that were forgotten on the way, all of one pool, one statem
   expect(outcomes).toEqual(['lost', ...Array.from({ length: CONNECTIONS }, () => 'answered')]);
   await pool.destroy();
   await wire.stop();
+});
+
+test('after a failover, one refused write is enough: no connection reads from the server that became read-only', async () => {
+  const name = sql.id(new URL(database.url).pathname.slice(1));
+  const pool = connect({
+    connectionString: database.url,
+    applicationName: 'reader',
+    maxConnections: CONNECTIONS,
+  });
+  // The setting applies to connections that are opened after it, for their lifetime. Here it marks the old server.
+  await sql`alter database ${name} set default_transaction_read_only = on`.execute(database.db);
+  await openAll(pool);
+  await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
+  await expect(sql`create table refused ()`.execute(pool)).rejects.toMatchObject({ code: '25006' });
+  const servers = await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      const { rows } = await sql<{ isOld: boolean }>`
+        select current_setting('transaction_read_only')::boolean as "isOld", pg_sleep(0.1)`.execute(pool);
+      return rows[0]!.isOld;
+    }),
+  );
+  expect(servers).toEqual(servers.map(() => false));
+  await pool.destroy();
 });

@@ -10,9 +10,9 @@ const READ_ONLY = '25006';
  * its outcome is unknown (ConnectionLost), or the server rejected it (pg.DatabaseError, unchanged).
  *
  * A connection is closed instead of reused if it was lost, if its statement timed out and may still be
- * running, or if its server is read-only. After a connection is lost, connections that have not answered
- * since are closed, too. They probably have the same fault, and each half-open connection would cost a
- * timeout.
+ * running, or if its server is read-only. After a connection is lost or its server is read-only, connections
+ * that have not answered since are closed, too. They probably have the same fault. Each half-open connection
+ * would cost a timeout, and a read from an old server would not fail.
  */
 export function classifyFailures(
   pool: pg.Pool,
@@ -43,7 +43,10 @@ export function classifyFailures(
           throw new ConnectionLost(error);
         }
         // After a failover, the server's name may resolve to another server.
-        if (error.code === READ_ONLY) isUnfit = true;
+        if (error.code === READ_ONLY) {
+          isUnfit = true;
+          lostAt = performance.now();
+        }
         nameConstraint(error);
         onRefusal(error);
         throw error;
