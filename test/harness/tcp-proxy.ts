@@ -43,8 +43,13 @@ export class TcpProxy {
 
   /** Ends the open connections. New ones go to another server. */
   redirect(targetUrl: string): void {
-    this.#target = addressOf(targetUrl);
+    this.redirectNew(targetUrl);
     this.#cutAll();
+  }
+
+  /** New connections go to another server, as after a change in DNS. The open ones stay. */
+  redirectNew(targetUrl: string): void {
+    this.#target = addressOf(targetUrl);
   }
 
   /** Returns `targetUrl` with the proxy's address in place of the server's. */

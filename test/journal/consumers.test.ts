@@ -13,6 +13,7 @@ import {
   throttle,
   type Consumer,
 } from '@floodgate/journal';
+import { connect } from '@floodgate/database';
 import { perform } from '@floodgate/audit';
 import { updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
@@ -23,6 +24,7 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { passTime } from '../harness/pass-time.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { confirmSome } from '../harness/webhooks.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
@@ -308,6 +310,48 @@ describe('a process that runs consumers', () => {
       return failed.length === 1 && consumer.lease === null && consumer;
     });
     expect(nextAt.getTime()).toBeGreaterThan(Date.now() - 1_000);
+  });
+
+  test('releases the lease as soon as Postgres answers again, if the turn failed in its outage', async () => {
+    await confirm();
+    const id = await add();
+    const wire = await TcpProxy.start(database.url);
+    const db = connect({
+      connectionString: wire.through(database.url),
+      applicationName: 'consumers',
+      maxConnections: 2,
+    });
+    const { poll: look, close } = runConsumers({
+      db,
+      kind: 'webhook',
+      concurrency: 1,
+      onError: () => {},
+      run: () => {
+        wire.setMode('down');
+        return Promise.reject(new Error('the connection was lost'));
+      },
+    });
+    onTestFinished(async () => {
+      await close();
+      await db.destroy();
+      await wire.stop();
+    });
+    await look();
+    const fails = () =>
+      look().then(
+        () => false,
+        () => true,
+      );
+    await waitUntil('the turn has failed, and Postgres does not answer', fails);
+    const consumers = database.db.selectFrom('journal_consumers').select('lease').where('id', '=', id);
+    expect(await consumers.executeTakeFirst()).not.toEqual({ lease: null });
+    wire.setMode('pass');
+    // A turn begins, and cuts the wire again, long before the first lease has expired.
+    await waitUntil(
+      'it has its next turn',
+      async () => (await look().catch(() => {}), wire.mode === 'down'),
+      15_000,
+    );
   });
 
   test('that stops waits for a look that takes long, and releases what it leases', async () => {

@@ -20,7 +20,7 @@ export interface ConsumersOptions {
   kind: ConsumerKind;
   /** Maximum number of consumers that this process runs at once. */
   concurrency: number;
-  /** Called when a run failed. The consumer is leased again a second later, or when its lease expires if it cannot be released. */
+  /** Called when a run failed. The consumer is leased again a second later, or after the next poll that Postgres answers. */
   onError: (error: Error, consumer: Consumer) => void;
   /**
    * Delivers for one consumer, for a short time so that others are served. Must advance the consumer within LEASE_SECONDS, which extends
@@ -37,6 +37,8 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const running = new Map<string, Promise<unknown>>();
+  /** Consumers whose release failed, for example in a failover. Nobody could lease them until the lease expires. */
+  const unreleased = new Set<Consumer>();
   /** Running polls by shard. Each shard has at most one. */
   const polls = new Map<number, Promise<void>>();
   // One poll at a time: two would both see the same free capacity.
@@ -49,8 +51,16 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
       return end;
     } catch (error) {
       onError(error as Error, consumer);
-      await release(db, consumer, AFTER_FAILURE_MS).catch(() => {});
+      await release(db, consumer, AFTER_FAILURE_MS).catch(() => unreleased.add(consumer));
       return 'failed';
+    }
+  }
+
+  async function releaseAgain(shardId: number): Promise<void> {
+    for (const consumer of unreleased) {
+      if (consumer.shardId !== shardId) continue;
+      await release(db, consumer);
+      unreleased.delete(consumer);
     }
   }
 
@@ -70,6 +80,7 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
     const polled = oneAtATime(async () => {
       const free = concurrency - running.size;
       if (free <= 0 || stopping.signal.aborted) return;
+      await releaseAgain(shardId);
       for (const consumer of await leaseConsumers(db, shardId, kind, free)) void start(consumer);
     }).finally(() => polls.delete(shardId));
     polls.set(shardId, polled);
