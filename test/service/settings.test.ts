@@ -90,6 +90,8 @@ test.for([
   ['DATABASE_URL', 'postgres://user:hunter2@db.example:99999/floodgate'],
   ['DATABASE_URL', 'postgres://user:hunter2@db example/floodgate'],
   ['DATABASE_URL', 'postgres://user:hunter2%ff@db.example/floodgate'],
+  ['DATABASE_URL', 'postgres://user:hunter2@one.example,two.example/floodgate'],
+  ['DATABASE_URL', 'postgres://user:hunter2@one.example:5432,two.example:5432/floodgate'],
   ['DATABASE_URL', 'postgres://user:hunter2@db.example/floodgate?sslrootcert=/no/such/file'],
   ['QUEUE_URL', 'amqp://user:hunter2@mq.example'],
   ['QUEUE_URL', 'redis://'],

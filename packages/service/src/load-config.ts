@@ -56,7 +56,8 @@ export const optionalText = (description: string, rules: StringOptions = {}) =>
 export function isPostgresUrl(text: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
   try {
-    return Boolean(parse(text));
+    // The client has no list of servers: it would look for one host of this name.
+    return !parse(text).host?.includes(',');
   } catch {
     return false;
   }
