@@ -73,6 +73,7 @@ const OPERATING = section('Operating', 'operate', [
   'servers',
   'webhooks',
   'backup',
+  'failover',
   'upgrade',
   'runbook',
 ]);
