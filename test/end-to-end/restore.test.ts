@@ -13,6 +13,9 @@ import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { runCli, startDeliveryProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { followChain, type Receiver, type Told } from '../harness/webhook-receiver.ts';
+import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
+import { addWebhook, deliverWebhooks } from '../harness/webhooks.ts';
 import { grantServiceRoles } from '../harness/service-roles.ts';
 
 // The drill of apps/docs/operate/backup.md. A copy of a database is what a dump of it would restore.
@@ -102,6 +105,56 @@ async function backUpAndSell() {
   return { gala, kept, backup, lost };
 }
 
+/** Delivers until the receiver has this many messages. Afterwards nobody is connected, so that the database can be copied. */
+async function deliverUntil(name: string, { deliveries }: Receiver, messages: number): Promise<void> {
+  const url = withDatabase(serverUrl, name);
+  await using db = connectInTest(url);
+  const delivering = await deliverWebhooks(url);
+  try {
+    await waitUntil('the receiver has the messages, and that is stored', async () => {
+      if (deliveries.length < messages) return false;
+      const { rows } = await sql`select from journal_consumers where is_behind or lease is not null`.execute(
+        db,
+      );
+      return rows.length === 0;
+    });
+  } finally {
+    await delivering.close();
+  }
+  expect(deliveries).toHaveLength(messages);
+}
+
+/**
+ * Sells on, after a backup, and sends three messages to the receiver. The backup has the first entry as delivered, and the second as not
+ * delivered. It does not have the third.
+ */
+async function backUpAndTell(receiver: Receiver) {
+  const live = await copyOf(templateOf('postgres'));
+  const { gala, unsent } = await withApi(live, async (baseUrl, db) => {
+    const fixture = await createFixture(db);
+    const event = { ...fixture, ticketId: await fixture.addTicket() };
+    await addWebhook(db, fixture, { url: receiver.url, types: ['registration.confirmed'] });
+    const { register } = useEvent(baseUrl, db, event);
+    await register();
+    await deliverUntil(live, receiver, 1);
+    return { gala: event, unsent: await register() };
+  });
+  const backup = await copyOf(live);
+  await deliverUntil(live, receiver, 2);
+  const lost = await withApi(live, (baseUrl, db) => useEvent(baseUrl, db, gala).register());
+  await deliverUntil(live, receiver, 3);
+  const [, sentAgain, ofLost] = receiver.deliveries;
+  return { gala, backup, unsent, lost, sentAgain: sentAgain!, ofLost: ofLost! };
+}
+
+/** Returns the cursors and the pass references of the newest message. */
+function newestOf(receiver: Receiver) {
+  const { previousCursor, cursor, entries } = receiver.told().at(-1)!.data;
+  return { previousCursor, cursor, references: entries.map(({ passReference }) => passReference) };
+}
+
+const idsOf = ({ deliveries }: Receiver) => new Set(deliveries.map(({ id }) => id));
+
 describe.skipIf(inject('engine') === 'citus')('a restore of an older state', () => {
   test('gives no serial and no cursor again, once the counters are moved', async () => {
     const { gala, kept, backup, lost } = await backUpAndSell();
@@ -172,6 +225,66 @@ describe.skipIf(inject('engine') === 'citus')('a restore of an older state', () 
       expect((await list(lost.cursor)).references).toHaveLength(1);
       // The serial is somebody else's now.
       expect(await verifyAtDoor(restored, lost.pass)).toMatchObject({ code: 0 });
+    });
+  });
+
+  test('a receiver of webhooks gets a message again, and then the new entries under a new id', async () => {
+    const receiver = await startReceiverInTest();
+    const { gala, backup, unsent, sentAgain, ofLost } = await backUpAndTell(receiver);
+    const restored = await copyOf(backup);
+    await withApi(restored, async (baseUrl, db) => {
+      await sql.raw(moveCounters).execute(db);
+      await deliverUntil(restored, receiver, 4);
+      const { id, body } = receiver.deliveries[3]!;
+      expect({ id, body }).toEqual({ id: sentAgain.id, body: sentAgain.body });
+      expect(newestOf(receiver).references).toEqual([unsent]);
+
+      const { register, list } = useEvent(baseUrl, db, gala);
+      const next = await register();
+      await deliverUntil(restored, receiver, 5);
+      expect(idsOf(receiver).size).toBe(4);
+      const newest = newestOf(receiver);
+      expect(newest.references).toEqual([next]);
+      // The receiver sees a break: its cursor is the one of the lost message.
+      const [ofBackup, lostCursor] = [sentAgain, ofLost].map(
+        (message) => (JSON.parse(message.body) as Told).data.cursor,
+      );
+      expect(newest.previousCursor).toBe(ofBackup);
+      expect(followChain(receiver.told()).breaks).toEqual([
+        `${lostCursor}, then ${ofBackup}–${newest.cursor}`,
+      ]);
+      // The list continues at the receiver's cursor.
+      expect(await list(lostCursor!)).toMatchObject({ code: '00', references: [next] });
+    });
+  });
+
+  test('a receiver of webhooks gets an entry again under a new id, if there are new entries with it', async () => {
+    const receiver = await startReceiverInTest();
+    const { gala, backup, unsent } = await backUpAndTell(receiver);
+    const restored = await copyOf(backup);
+    await withApi(restored, async (baseUrl, db) => {
+      await sql.raw(moveCounters).execute(db);
+      const next = await useEvent(baseUrl, db, gala).register();
+      await deliverUntil(restored, receiver, 4);
+      expect(idsOf(receiver).size).toBe(4);
+      expect(newestOf(receiver).references).toEqual([unsent, next]);
+    });
+  });
+
+  test('a receiver of webhooks misses a new entry, where the counters are not moved', async () => {
+    const receiver = await startReceiverInTest();
+    const { gala, backup, lost, ofLost } = await backUpAndTell(receiver);
+    const restored = await copyOf(backup);
+    await withApi(restored, async (baseUrl, db) => {
+      await deliverUntil(restored, receiver, 4);
+      const next = await useEvent(baseUrl, db, gala).register();
+      await deliverUntil(restored, receiver, 5);
+      // It has the id of the lost message, so receivers ignore it.
+      expect(receiver.deliveries[4]!.id).toBe(ofLost.id);
+      expect(newestOf(receiver).references).toEqual([next]);
+      expect(next).not.toBe(lost);
+      expect(followChain(receiver.told())).toMatchObject({ breaks: [], cursor: newestOf(receiver).cursor });
+      expect(followChain(receiver.told()).passes).not.toContain(next);
     });
   });
 });
