@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { html } from 'ghtml';
 
 /** The pages in the menu, each with the scope that it requires. */
-export const MENU = [
+const MENU = [
   ['/', 'Launches', 'events:read'],
   ['/registrations', 'Registrations', 'registrations:read'],
   ['/attendees', 'Attendees', 'attendees:read'],
@@ -56,9 +56,10 @@ const header = (operator: OperatorPrincipal, path: string) =>
       <span>${operator.name} (${operator.role ?? 'token'})</span> <button>Sign out</button>
     </form>`;
 
-export interface Html {
+interface Html {
   html: string;
 }
+
 /** A value, or HTML. */
 type Cell = string | number | boolean | null | undefined | Date | object;
 

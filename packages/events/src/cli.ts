@@ -1,7 +1,6 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import { answeringChange, inputOf, record, tableOf, type Cli } from '@floodgate/command';
-import { timeText } from '@floodgate/command/output';
+import { answeringChange, inputOf, record, tableOf, timeText, type Cli } from '@floodgate/command';
 import { parseId, parseText, parseTimeOrNone, parseWhole } from '@floodgate/command/arguments';
 import { reading } from '@floodgate/operators/reading';
 import type { Event } from './events.ts';

@@ -43,10 +43,11 @@ test('a failure is an answer that the rules of the sale do not explain, or none'
   expect(missed(logOf(...regular, [5, '90'], [5, '91'], [Number.NaN, 'cut']))).toEqual([
     'Viator: not available',
   ]);
-  expect(figuresOf(logOf([5, '90'], [Number.NaN, 'none']), 0)).toMatchObject({
-    offered: 2,
+  expect(figuresOf(logOf([5, '90'], [1, 'cut'], [Number.NaN, 'none']), 0)).toMatchObject({
+    offered: 3,
     answered: 1,
-    codes: { '90': 1, none: 1 },
+    codes: { '90': 1, cut: 1, none: 1 },
+    p50: 5,
   });
 });
 

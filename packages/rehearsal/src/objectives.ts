@@ -14,11 +14,11 @@ export interface Figures {
   p99: number | null;
   /** Pass references that were given out more than once. */
   soldTwice: number;
-  /** Requests that left late although a connection was free: the 99th percentile, in milliseconds. */
+  /** How far the generator was behind its schedule: the 99th percentile, in milliseconds. */
   lateMs: number;
 }
 
-/** Answers that say that nothing is for sale, and not that the service failed. */
+/** Answers that follow from the rules of the sale, such as "sold out". The others are failures. */
 const REGULAR = ['00', '31', '32', '33', '37'];
 
 /** Returns the value below which this share of the sorted values lies; null without values. */
@@ -27,8 +27,12 @@ export function quantile(sorted: Float64Array, share: number): number | null {
 }
 
 /** Returns the sorted times from the arrival to the answer in milliseconds, without requests that have no answer. */
-export function timesOf({ dueAt, answeredAt }: RequestLog, numbers: Iterable<number> = dueAt.keys()) {
-  const times = Float64Array.from(numbers, (number) => answeredAt[number]! - dueAt[number]!);
+export function timesOf({ dueAt, answeredAt, code }: RequestLog, numbers: Iterable<number> = dueAt.keys()) {
+  const timeOf = (number: number) => answeredAt[number]! - dueAt[number]!;
+  // A connection that ended has a time, but no answer.
+  const times = Float64Array.from(numbers, (number) =>
+    code[number] === 'cut' ? Number.NaN : timeOf(number),
+  );
   return times.filter((ms) => !Number.isNaN(ms)).sort();
 }
 
@@ -62,15 +66,10 @@ export interface Objective {
   isMet: boolean;
 }
 
-/** Returns the percentage of requests that failed: no answer, or one that does not come from the rules of the sale. */
-export function failedPercent({ offered, codes }: Figures): number {
-  const regular = REGULAR.reduce((sum, code) => sum + (codes[code] ?? 0), 0);
-  return (1 - regular / Math.max(1, offered)) * 100;
-}
-
 /** Judges a launch by the objectives that marketplaces set for reservations, and by our own: no seat is sold twice. */
 export function judge(figures: Figures): Objective[] {
-  const failed = failedPercent(figures);
+  const regular = REGULAR.reduce((sum, code) => sum + (figures.codes[code] ?? 0), 0);
+  const failed = (1 - regular / Math.max(1, figures.offered)) * 100;
   const rows: [name: string, unit: Objective['unit'], atMost: number, measured: number | null][] = [
     ['Viator: p90 of a reservation', 'ms', 1_000, figures.p90],
     ['GetYourGuide: p95 of a reservation', 'ms', 3_000, figures.p95],

@@ -11,7 +11,7 @@ const ANSWER_WITHIN_MS = 10_000;
 /** A person who waits longer for a connection leaves. */
 const PATIENCE_MS = 10_000;
 
-export interface RehearsalOptions {
+interface RehearsalOptions {
   /** The address of the API or of its proxy. */
   url: string;
   /** A key for test events. */

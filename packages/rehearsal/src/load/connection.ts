@@ -6,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
  * Receives the status of an answer, e.g. "200", or "cut" if the connection ended too early, and the last chunk of the answer, usually all
  * of it. The chunk is valid only during the call.
  */
-export type OnAnswer = (status: string, piece: Buffer) => void;
+type OnAnswer = (status: string, piece: Buffer) => void;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
