@@ -55,9 +55,10 @@ class Partners {
   readonly #idle: Connection[];
   #open: number;
   #opening = 0;
-  /** Scheduled times of arrived requests, in order. Those before `#sent` are sent. */
+  /** Scheduled times of arrived requests, in order. Those before `#next` are sent or gone. */
   #arrivals: number[] = [];
-  #sent = 0;
+  #next = 0;
+  #gone = 0;
   #unanswered = 0;
 
   constructor(loop: Loop) {
@@ -95,11 +96,12 @@ class Partners {
   }
 
   get progress(): LoadProgress {
-    return { sent: this.#sent, answered: this.#arrivals.length - this.#unanswered };
+    const answered = this.#arrivals.length - this.#gone - this.#unanswered;
+    return { sent: this.#next - this.#gone, answered };
   }
 
   get #dueCount(): number {
-    return this.#arrivals.length - this.#sent;
+    return this.#arrivals.length - this.#next;
   }
 
   async #connect(count: number): Promise<void> {
@@ -114,13 +116,13 @@ class Partners {
 
   #sendNext(connection: Connection): void {
     this.#forgetGone();
-    const number = this.#sent;
+    const number = this.#next;
     const arrivedAt = this.#arrivals[number];
     if (arrivedAt === undefined) {
       this.#idle.push(connection);
       return;
     }
-    this.#sent += 1;
+    this.#next += 1;
     const { requests, recorder, tally } = this.#loop;
     const request = requests[number % requests.length]!;
     connection.send(recorder?.sending(number, request) ?? request, (status, piece) => {
@@ -134,9 +136,10 @@ class Partners {
 
   #forgetGone(): void {
     const { patienceMs = Number.POSITIVE_INFINITY } = this.#loop.load;
-    for (const goneBefore = performance.now() - patienceMs; this.#arrivals[this.#sent]! < goneBefore;) {
-      this.#loop.recorder?.gone(this.#sent);
-      this.#sent += 1;
+    for (const goneBefore = performance.now() - patienceMs; this.#arrivals[this.#next]! < goneBefore;) {
+      this.#loop.recorder?.gone(this.#next);
+      this.#next += 1;
+      this.#gone += 1;
       this.#unanswered -= 1;
     }
   }

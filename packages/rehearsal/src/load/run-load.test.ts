@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { NUMBER, type Load } from './load.ts';
+import { NUMBER, type Load, type LoadProgress } from './load.ts';
 import { runLoad } from './run-load.ts';
 
 let closeServer = () => {};
@@ -131,6 +131,7 @@ test('a logged load tells of every request, by its number, what became of it and
 test('who has waited too long for a connection is gone, and nothing is sent for them', async () => {
   let requests = 0;
   let answerFirst = () => {};
+  const reports: LoadProgress[] = [];
   const baseUrl = await serve((request, response) => {
     requests += 1;
     const answer = () => response.end('{}');
@@ -139,10 +140,14 @@ test('who has waited too long for a connection is gone, and nothing is sent for 
   const phases = [{ seconds: 1.1, perSecond: 500 }];
   const { log, answers } = await runLoad(
     load(baseUrl, { phases, connections: 1, patienceMs: 20, logged: true }),
-    () => answerFirst(),
+    (progress) => {
+      reports.push(progress);
+      answerFirst();
+    },
   );
   const numbersOf = (wanted: boolean) =>
     [...log!.code.keys()].filter((n) => (log!.code[n] === 'gone') === wanted);
+  expect(reports[0]).toEqual({ sent: 1, answered: 0 });
   expect(answers).toEqual({ '200': requests });
   expect(numbersOf(false)).toHaveLength(requests);
   expect(numbersOf(true).length).toBeGreaterThan(requests);
