@@ -27,8 +27,8 @@ export function addPartnerCommands(program: Command, cli: Cli) {
     .description('add a partner')
     .argument('<name>', 'its name, unique', parseText)
     .option('--contact <address>', 'e-mail address that gets a notice when a webhook is disabled', parseText);
-  performs('contact', 'contactPartnerAction', (done) => {
-    return `partner ${done.partnerId}: contact ${done.contactEmail ?? 'none'}`;
+  performs('contact', 'contactPartnerAction', ({ partnerId, contactEmail }) => {
+    return `partner ${partnerId}: contact ${contactEmail ?? 'none'}`;
   })
     .description('set the e-mail address that gets a notice when a webhook of the partner is disabled')
     .argument(...PARTNER)
@@ -49,17 +49,13 @@ export function addPartnerCommands(program: Command, cli: Cli) {
     )
     .argument(...PARTNER)
     .argument('<weight>', '1 to 100', parseWhole);
-  for (const disabled of [true, false]) {
-    const disabling = performs(disabled ? 'disable' : 'enable', 'disablePartnerAction', (done) => {
-      return `partner ${done.partnerId} is ${done.disabled ? 'disabled' : 'enabled'}`;
-    });
-    disabling.setOptionValue('disabled', disabled);
-    disabling
-      .description(
-        disabled ? 'refuse all keys of a partner and stop its webhooks' : 'accept a disabled partner again',
-      )
-      .argument(...PARTNER);
-  }
+  const disabling = (name: 'disable' | 'enable', description: string) =>
+    performs(name, 'disablePartnerAction', ({ partnerId }) => `partner ${partnerId} is ${name}d`)
+      .description(description)
+      .argument(...PARTNER)
+      .setOptionValue('disabled', name === 'disable');
+  disabling('disable', 'refuse all keys of a partner and stop its webhooks');
+  disabling('enable', 'accept a disabled partner again');
 }
 
 const INHERITED = 'It expires when the old key would have expired; --expires sets another time.';
