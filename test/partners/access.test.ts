@@ -1,6 +1,4 @@
 import { createEvent, grantEvent, revokeEvent } from '@floodgate/events';
-import { perform } from '@floodgate/audit';
-import { disablePartnerAction } from '@floodgate/partners/actions';
 import { issueKey, listKeys, revokeKey, rotateKey, type IssuedKey } from '@floodgate/partners';
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
@@ -9,6 +7,7 @@ import { database, gala, test, ticketId } from '../harness/event-test.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { runCli } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -74,12 +73,15 @@ const expire = (keyId: string) =>
     .execute();
 
 test('all keys of a disabled partner are refused within 2 s, and accepted again when it is enabled', async () => {
-  const disable = (disabled: boolean) =>
-    perform(database.db, disablePartnerAction, { partnerId: gala.partnerId, disabled }, 'test');
-  await expectEffect(() => disable(true), ['00', '20']);
+  const run = async (command: 'disable' | 'enable') =>
+    expect(await runCli({ DATABASE_URL: database.url }, 'partner', command, `${gala.partnerId}`)).toEqual({
+      code: 0,
+      output: `partner ${gala.partnerId} is ${command}d\n`,
+    });
+  await expectEffect(() => run('disable'), ['00', '20']);
   const other = await issueKey(database.db, gala.partnerId);
   expect(await codesOf(other.secretKey)).toEqual(['20', '20']);
-  await expectEffect(() => disable(false), ['20', '00']);
+  await expectEffect(() => run('enable'), ['20', '00']);
 });
 
 test('a revoked key is refused within 2 s, by every API, and no other key with it', async () => {
