@@ -1,0 +1,19 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
+
+// Stands in place of an API behind the proxy. Answers with the name of its container. Answers /held at SIGUSR2.
+
+const held: ServerResponse[] = [];
+
+const server = createServer((request, response) => {
+  if (request.url === '/held') {
+    held.push(response);
+    console.log('holding');
+  } else response.end(hostname());
+});
+server.listen(3000);
+
+process.on('SIGUSR2', () => {
+  for (const response of held.splice(0)) response.end(hostname());
+});
+process.on('SIGTERM', () => process.exit());
