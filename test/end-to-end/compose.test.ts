@@ -1,56 +1,42 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { request } from 'node:http';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SERVICES } from '@floodgate/database';
 import { findFreePort } from '../harness/free-port.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { assertNothingPrivate, keepPrivate } from '../harness/private-data.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { dashboardExpressions, readAlerts, withoutPrometheus } from '../harness/prometheus.ts';
+import { addressesOf, startMonitoring, targetsOf } from './compose-monitoring.ts';
+import {
+  baseImage,
+  buildArgs,
+  callOnce,
+  composeProject,
+  DOCKERFILE,
+  START_WITHIN_MS,
+  withoutCompose,
+} from './compose-project.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const DOCKERFILE = fileURLToPath(new URL('../../docker/Dockerfile', import.meta.url));
-const COMPOSE_FILE = fileURLToPath(new URL('../../docker/compose.yaml', import.meta.url));
 
-/** Only for containers that never start: a busy machine needs minutes. */
-const START_WITHIN_MS = 240_000;
+/** Queries about what does not happen here: nothing is delivered or refused. test/fleet/monitoring.test.ts has a value for each. */
+const WITHOUT_VALUE = /floodgate_delivery_(?!webhook_entries)|90\|91\|99/;
 
-const works = (command: readonly string[]) =>
-  spawnSync(command[0]!, command.slice(1), { stdio: 'ignore', timeout: 60_000 }).status === 0;
-
-const composeCommand = [['docker', 'compose'], ['docker-compose']].find((words) =>
-  works([...words, 'version']),
-);
-const reasonToSkip = works(['docker', 'info'])
-  ? composeCommand
-    ? ''
-    : ', skipped: there is no Docker Compose'
-  : ', skipped: no Docker engine answers';
-
-describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () => {
-  const id = randomBytes(4).toString('hex');
-  const image = `floodgate-test:${id}`;
-  let env: NodeJS.ProcessEnv;
+describe.skipIf(withoutCompose !== '')(`docker/compose.yaml${withoutCompose}`, () => {
+  const image = `floodgate-test:${randomBytes(4).toString('hex')}`;
+  const secret = () => randomBytes(12).toString('hex');
+  const project = composeProject({
+    FLOODGATE_IMAGE: image,
+    POSTGRES_PASSWORD: secret(),
+    POSTGRES_API_PASSWORD: secret(),
+    POSTGRES_WORKER_PASSWORD: secret(),
+  });
+  const { env, run, compose, containersOf, inspect } = project;
   let ticketId: number;
   let credentials: Awaited<ReturnType<typeof createPartnerWithTicket>>;
   let baseUrl: string;
   let partner: PartnerClient;
-
-  /** Runs a command to its end and answers its standard output. */
-  async function run(file: string, ...args: string[]): Promise<string> {
-    const running = promisify(execFile)(file, args, { env, maxBuffer: 64 * 1024 * 1024 });
-    running.child.stdin?.end();
-    const { stdout } = await running.catch((error: Error & { stdout: string }) => {
-      throw new Error(`${error.message}\n${error.stdout.slice(-4_000)}`, { cause: error });
-    });
-    return stdout;
-  }
-
-  const compose = (...args: string[]) =>
-    run(composeCommand![0]!, ...composeCommand!.slice(1), '-f', COMPOSE_FILE, ...args);
 
   /** The operator's command. Its types are the caller's word. */
   async function floodgate<Document>(...args: string[]): Promise<Document> {
@@ -67,12 +53,6 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     const { secretKey } = await floodgate<{ secretKey: string }>('key', 'issue', `${partnerId}`);
     return { secretKey, eventRef: event.ref };
   }
-
-  const containersOf = async (...services: string[]) =>
-    (await compose('ps', '-q', ...services)).trim().split('\n');
-
-  const inspect = async (containers: string[], format: string) =>
-    (await run('docker', 'inspect', '--format', format, ...containers)).trim().split('\n');
 
   async function register(): Promise<string> {
     const { body } = await partner.register(attendee(ticketId));
@@ -94,17 +74,8 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
 
   beforeAll(async () => {
     const [port, consolePort] = [await findFreePort(), await findFreePort()];
-    env = {
-      ...process.env,
-      COMPOSE_PROJECT_NAME: `floodgate-test-${id}`,
-      FLOODGATE_IMAGE: image,
-      POSTGRES_PASSWORD: randomBytes(12).toString('hex'),
-      POSTGRES_API_PASSWORD: randomBytes(12).toString('hex'),
-      POSTGRES_WORKER_PASSWORD: randomBytes(12).toString('hex'),
-      API_PORT: `127.0.0.1:${port}`,
-      CONSOLE_PORT: String(consolePort),
-    };
-    const buildArgs = process.env['DOCKER_BUILD_ARGS']?.split(' ').filter(Boolean) ?? [];
+    env['API_PORT'] = `127.0.0.1:${port}`;
+    env['CONSOLE_PORT'] = String(consolePort);
     await run('docker', 'build', ...buildArgs, '--file', DOCKERFILE, '--tag', image, ROOT);
     await compose('up', '-d');
     await waitUntil('the services are healthy', allHealthy, START_WITHIN_MS);
@@ -116,7 +87,7 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
   }, 900_000);
 
   afterAll(async () => {
-    await compose('down', '--volumes', '--remove-orphans');
+    await project.remove();
     await run('docker', 'image', 'rm', image);
   });
 
@@ -138,7 +109,14 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     const body = JSON.stringify(attendee(ticketId));
     const registerAll = async () => {
       while (!over.signal.aborted) {
-        const { status, text } = await callOnce(`${baseUrl}/api/v1/events/register`, credentials, body);
+        const headers = {
+          'x-secret-key': credentials.secretKey,
+          'x-event-ref': credentials.eventRef,
+          'idempotency-key': randomUUID(),
+          'content-type': 'application/json',
+        };
+        const call = { method: 'POST', headers, body };
+        const { status, text } = await callOnce(`${baseUrl}/api/v1/events/register`, call);
         if (status === 200) references.push((JSON.parse(text) as { responseData: string }).responseData);
         else failures.push(`${status} ${text.slice(0, 100)}`);
       }
@@ -202,6 +180,39 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     expect(new Set(failures)).toEqual(new Set());
     await allConfirmed(references);
   });
+
+  test.skipIf(withoutPrometheus !== '')(
+    `Prometheus scrapes each container that runs, and each dashboard has values${withoutPrometheus}`,
+    async () => {
+      await scale(2, 2);
+      const prometheus = await startMonitoring(project, await baseImage());
+      const scraped = () => targetsOf(prometheus);
+      const addresses = await addressesOf(project);
+      expect(addresses).toHaveLength(6);
+      await expect.poll(scraped).toEqual(addresses);
+
+      const queries = dashboardExpressions().filter(({ query }) => !WITHOUT_VALUE.test(query));
+      const withoutValue = async () => {
+        const values = await Promise.all(queries.map(({ query }) => prometheus.history(query)));
+        return queries.filter((_, index) => values[index]!.length === 0);
+      };
+      await fetch(`http://127.0.0.1:${env['CONSOLE_PORT']}/sign-in`);
+      await underLoad(() => expect.poll(withoutValue).toEqual([]));
+
+      const rules = async () =>
+        (await prometheus.rules()).map(({ name, health, lastError }) => ({ name, health, lastError }));
+      const alerts = readAlerts().map(({ alert }) => ({ name: alert, health: 'ok', lastError: undefined }));
+      await expect.poll(rules).toEqual(alerts);
+
+      const [worker] = await containersOf('worker');
+      await run('docker', 'stop', worker!);
+      await expect.poll(scraped).toEqual(await addressesOf(project));
+      expect(await scraped()).toHaveLength(5);
+      await run('docker', 'start', worker!);
+      await waitUntil('all are healthy', allHealthy, START_WITHIN_MS);
+      await expect.poll(scraped).toEqual(await addressesOf(project));
+    },
+  );
 
   test('any container is killed under load, and nothing that was accepted is lost', async () => {
     const victims = ['api', 'worker', 'delivery', 'redis', 'postgres', 'proxy'];
@@ -268,8 +279,8 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
   });
 
   test('the image adds at most 40 MB to the image of Node.js', async () => {
-    const [, base] = /^FROM (\S+)$/m.exec(await readFile(DOCKERFILE, 'utf8'))!;
-    const [own, without] = (await run('docker', 'image', 'inspect', '--format', '{{.Size}}', image, base!))
+    const base = await baseImage();
+    const [own, without] = (await run('docker', 'image', 'inspect', '--format', '{{.Size}}', image, base))
       .trim()
       .split('\n')
       .map(Number);
@@ -310,26 +321,3 @@ describe.skipIf(reasonToSkip !== '')(`docker/compose.yaml${reasonToSkip}`, () =>
     expect(await inspect(containers, '{{.State.ExitCode}}')).toEqual(['0', '0', '0', '0']);
   });
 });
-
-/** Sends a request with an Idempotency-Key, on a connection of its own: a proxy may close an idle one at any moment. A failure of the connection is status 0. */
-function callOnce(
-  url: string,
-  { secretKey, eventRef }: { secretKey: string; eventRef: string },
-  body: string,
-): Promise<{ status: number; text: string }> {
-  return new Promise((resolve) => {
-    const headers = {
-      'x-secret-key': secretKey,
-      'x-event-ref': eventRef,
-      'content-type': 'application/json',
-    };
-    const sent = request(url, { method: 'POST', headers, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve({ status: response.statusCode!, text }));
-      response.on('error', (error) => resolve({ status: 0, text: error.message }));
-    });
-    sent.on('error', (error) => resolve({ status: 0, text: error.message }));
-    sent.end(body);
-  });
-}

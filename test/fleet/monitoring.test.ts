@@ -17,7 +17,9 @@ import { finalizePending } from '../harness/journal.ts';
 import { refusePoison, refuseToConfirm } from '../harness/poison.ts';
 import { assertNothingPrivate } from '../harness/private-data.ts';
 import {
+  dashboardExpressions,
   prometheusFile,
+  readAlerts,
   readJobs,
   startPrometheus,
   withoutPrometheus,
@@ -44,24 +46,11 @@ import { enable, makeDue } from '../mail/mail-process.ts';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
-interface Alert {
-  alert: string;
-  expr: string;
-  labels: { severity: string };
-  annotations: { summary: string; runbook_url: string };
-}
-
 interface RuleTest {
   alert_rule_test: { alertname: string; exp_alerts: unknown[] }[];
 }
 
-interface Dashboard {
-  title: string;
-  panels: { title: string; targets: { expr: string }[] }[];
-}
-
-const { groups } = parse(read('docker/prometheus/rules.yml')) as { groups: { rules: Alert[] }[] };
-const alerts = groups.flatMap(({ rules }) => rules);
+const alerts = readAlerts();
 
 describe('the rules', () => {
   test('each alert has a severity, a figure in its summary, and an entry in the runbook', () => {
@@ -173,15 +162,6 @@ function withoutThreshold(query: string): string {
   const [, left] = /^([^]*) (?:==|>) [\d.e+]+$/.exec(query) ?? [];
   if (!left) throw new Error(`the expression does not end with a comparison: ${query}`);
   return left;
-}
-
-function dashboardExpressions() {
-  return globSync('docker/grafana/dashboards/*.json', { cwd: ROOT }).flatMap((file) => {
-    const { title, panels } = JSON.parse(read(file)) as Dashboard;
-    return panels.flatMap((panel) =>
-      panel.targets.map(({ expr }) => ({ name: `${title}, ${panel.title}`, query: expr })),
-    );
-  });
 }
 
 /** Whether an expression has had a value other than zero. */

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
@@ -37,6 +37,37 @@ const readConfig = () => parse(readFileSync(prometheusFile('prometheus.yml'), 'u
 /** Returns the jobs of docker/prometheus/prometheus.yml. */
 export const readJobs = () => readConfig().scrape_configs;
 
+export interface Alert {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string; runbook_url: string };
+}
+
+/** Returns the alerts of docker/prometheus/rules.yml. */
+export function readAlerts(): Alert[] {
+  const file = readFileSync(prometheusFile('rules.yml'), 'utf8');
+  const { groups } = parse(file) as { groups: { rules: Alert[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+interface Dashboard {
+  title: string;
+  panels: { title: string; targets: { expr: string }[] }[];
+}
+
+const DASHBOARDS = new URL('../../docker/grafana/dashboards/', import.meta.url);
+
+/** Returns the expressions of all panels of the dashboards in docker/grafana. */
+export function dashboardExpressions(): { name: string; query: string }[] {
+  return readdirSync(DASHBOARDS).flatMap((file) => {
+    const { title, panels } = JSON.parse(readFileSync(new URL(file, DASHBOARDS), 'utf8')) as Dashboard;
+    return panels.flatMap((panel) =>
+      panel.targets.map(({ expr }) => ({ name: `${title}, ${panel.title}`, query: expr })),
+    );
+  });
+}
+
 /** Longer than the API waits for a connection: a scrape while all are busy must not time out. */
 const INTERVAL = '2s';
 
@@ -67,7 +98,41 @@ interface Series {
   values: [time: number, value: string][];
 }
 
-export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
+export type Prometheus = ReturnType<typeof queriesOf>;
+
+/** A target as Prometheus scrapes it. */
+export interface Target {
+  labels: { job: string; instance: string };
+  health: 'up' | 'down' | 'unknown';
+  lastError: string;
+}
+
+/** Returns what tests ask a Prometheus that runs. */
+export function queriesOf(baseUrl: string) {
+  const get = async <Data>(path: string, params: Record<string, string> = {}): Promise<Data> => {
+    const response = await fetch(`${baseUrl}/api/v1/${path}?${String(new URLSearchParams(params))}`);
+    const { data, error } = (await response.json()) as { data: Data; error?: string };
+    if (error) throw new Error(`${params['query']}: ${error}`);
+    return data;
+  };
+
+  const startedAt = Date.now();
+  return {
+    /** Returns all values that an expression has had so far, except those that are not numbers. */
+    async history(query: string): Promise<number[]> {
+      const [start, end] = [startedAt, Date.now()].map((ms) => String(ms / 1_000)) as [string, string];
+      const found = await get<{ result: Series[] }>('query_range', { query, start, end, step: '1' });
+      return found.result.flatMap(({ values }) => values.map(([, value]) => Number(value))).filter(isFinite);
+    },
+    async rules(): Promise<Rule[]> {
+      const { groups } = await get<{ groups: { rules: Rule[] }[] }>('rules');
+      return groups.flatMap(({ rules }) => rules);
+    },
+    async targets(): Promise<Target[]> {
+      return (await get<{ activeTargets: Target[] }>('targets', { state: 'active' })).activeTargets;
+    },
+  };
+}
 
 /** Starts a Prometheus that scrapes these targets by job, with the rules of docker/prometheus. Stops after the test. */
 export async function startPrometheus(targets: Record<string, string[]>) {
@@ -92,15 +157,6 @@ export async function startPrometheus(targets: Record<string, string[]>) {
     await directory[Symbol.asyncDispose]();
   });
 
-  const get = async <Data>(path: string, params: Record<string, string> = {}): Promise<Data> => {
-    const response = await fetch(
-      `http://127.0.0.1:${port}/api/v1/${path}?${String(new URLSearchParams(params))}`,
-    );
-    const { data, error } = (await response.json()) as { data: Data; error?: string };
-    if (error) throw new Error(`${params['query']}: ${error}`);
-    return data;
-  };
-
   await waitUntil('Prometheus is ready', async () => {
     if (child.exitCode !== null) throw new Error(`Prometheus ended: ${log}`);
     return fetch(`http://127.0.0.1:${port}/-/ready`).then(
@@ -108,17 +164,5 @@ export async function startPrometheus(targets: Record<string, string[]>) {
       () => false,
     );
   });
-  const startedAt = Date.now();
-  return {
-    /** Returns all values that an expression has had so far, except those that are not numbers. */
-    async history(query: string): Promise<number[]> {
-      const [start, end] = [startedAt, Date.now()].map((ms) => String(ms / 1_000)) as [string, string];
-      const found = await get<{ result: Series[] }>('query_range', { query, start, end, step: '1' });
-      return found.result.flatMap(({ values }) => values.map(([, value]) => Number(value))).filter(isFinite);
-    },
-    async rules(): Promise<Rule[]> {
-      const { groups } = await get<{ groups: { rules: Rule[] }[] }>('rules');
-      return groups.flatMap(({ rules }) => rules);
-    },
-  };
+  return queriesOf(`http://127.0.0.1:${port}`);
 }
