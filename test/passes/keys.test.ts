@@ -22,10 +22,11 @@ test('the schema brings a key along: passes can be made at once', async () => {
   });
 });
 
-test('API and delivery may sign with their own roles, and the worker may not read the keys', async () => {
+test('API and delivery may sign with their own roles and store the public key, and the worker may not read the keys', async () => {
   const signAs = async (service: ServiceName) => {
     const connectionString = withRole(roleOf(service), database.url);
     const own = connectInTest(connectionString);
+    await db.updateTable('pass_keys').set({ public_key: null }).execute();
     try {
       return await createPassSigner({ db: own }).tokenFor(SUBJECT);
     } finally {
@@ -33,6 +34,8 @@ test('API and delivery may sign with their own roles, and the worker may not rea
     }
   };
   expect(await signAs('delivery')).toBe(await signAs('api'));
+  const stored = db.selectFrom('pass_keys').select('id').where('public_key', 'is', null);
+  expect(await stored.execute()).toEqual([]);
   await expect(signAs('worker')).rejects.toMatchObject({ code: '42501' });
 });
 

@@ -27,8 +27,8 @@ function isPath(text: string | undefined): text is string {
 }
 
 /**
- * Adds a page with a form for each operation that changes something. After it, the browser returns to the page in `back`. Secrets are
- * shown at once, because no other page has them.
+ * Adds a page with a form for each operation that is not a GET. After it, the browser returns to the page in `back`. Secrets and what an
+ * operation has read are shown at once, because no other page has them.
  */
 export function addForms(app: FastifyInstance, operations: Operations, context: ConsoleContext): void {
   const find = (id: string) => {
@@ -53,8 +53,8 @@ export function addForms(app: FastifyInstance, operations: Operations, context: 
       const input = inputFrom(operation, given);
       try {
         const result = await operation.run(context, input, operator.name);
-        return isSecret(result)
-          ? sendPage(reply, operation.summary, resultHtml(result, back))
+        return isSecret(result) || isReading(operation)
+          ? sendPage(reply, operation.summary, resultHtml(result as object, back))
           : reply.redirect(afterwards(back, operation.id), 303);
       } catch (error) {
         const { status, title, detail, invalid } = problemOf(error as never, request, context.log);
@@ -82,7 +82,11 @@ const SECRETS = ['secretKey', 'secret', 'password', 'token'];
 const isSecret = (result: unknown): result is object =>
   typeof result === 'object' && result !== null && SECRETS.some((name) => name in result);
 
+const isReading = ({ scope }: Operation) => scope.endsWith(':read');
+
 const resultHtml = (result: object, back: string) =>
-  html`<p role="status">Done. Keep the secret now: it will not be shown again.</p>
+  html`<p role="status">
+      Done. ${isSecret(result) ? 'Keep the secret now: it will not be shown again.' : ''}
+    </p>
     !${fields(result)}
     <p><a href="${back}">Continue</a></p>`;

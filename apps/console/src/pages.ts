@@ -168,7 +168,7 @@ const searchForm = (text: string) =>
 async function registrations({ query, read, action }: PageRequest): Promise<Content> {
   const { passReference = '' } = query;
   const title = 'Registrations';
-  if (passReference === '') return { title, main: searchForm('') };
+  if (passReference === '') return { title, main: searchForm('') + actions(action('passVerify')) };
   const found = await read<Row>('registrationShow', { passReference });
   const attendee = await read<object>('attendeeShow', { passReference });
   const main = [

@@ -29,6 +29,10 @@ export const Id = whole(1, INT4_MAX);
 export const Seats = whole(0, INT4_MAX);
 /** A name or title. */
 export const Name = text(1, 255);
+export const Flag = Type.Boolean({ description: 'true or false' });
+/** Where a list continues, and how much of it is returned. */
+export const Cursor = Type.Optional(whole(0, Number.MAX_SAFE_INTEGER));
+export const Limit = Type.Optional(whole(1, 100_000));
 
 /** An instant, or null for none. */
 export const instantOrNull = (description: string) => Type.Union([Type.Date(), Type.Null()], { description });

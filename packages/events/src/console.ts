@@ -1,23 +1,20 @@
 import { Type } from '@sinclair/typebox';
-import { Id } from '@floodgate/audit';
+import { Flag, Id } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
 import { findEvent, listEvents, listShards } from './events.ts';
 
 const { performs, reads } = operationsOn('events');
 
-const None = Type.Object({});
-const OneEvent = Type.Object({ eventId: Id });
-
 export const eventOperations = [
   reads(
     'GET /events',
     'List events, oldest first: those that are archived, or the others',
     'eventList',
-    Type.Object({ archived: Type.Optional(Type.Boolean({ description: 'true or false' })) }),
-    ({ db }, { archived }) => listEvents(db, archived),
+    { archived: Type.Optional(Flag) },
+    (db, { archived }) => listEvents(db, archived),
   ),
-  reads('GET /events/{eventId}', 'Show an event', 'eventShow', OneEvent, ({ db }, { eventId }) =>
+  reads('GET /events/{eventId}', 'Show an event', 'eventShow', { eventId: Id }, (db, { eventId }) =>
     findEvent(db, eventId),
   ),
   performs('POST /events', 'Add an event', actions.createEventAction),
@@ -39,12 +36,6 @@ export const eventOperations = [
     'Close an event to a partner',
     actions.revokeEventAction,
   ),
-  reads('GET /shards', 'List shards and the number of events in each', 'shardList', None, ({ db }) =>
-    listShards(db),
-  ),
-  performs(
-    'POST /events/{eventId}/move',
-    'Move an event without registrations to another shard',
-    actions.moveEventAction,
-  ),
+  reads('GET /shards', 'List shards and the number of events in each', 'shardList', {}, listShards),
+  performs('POST /events/{eventId}/move', 'Move an empty event to another shard', actions.moveEventAction),
 ];

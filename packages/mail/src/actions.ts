@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, text } from '@floodgate/audit';
+import { defineAction, Flag, Id, text } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { dequeue, findDelivery, queueDeliveries, requeueDeliveries } from '@floodgate/deliveries';
 import { CONFIRMATION, EVENT_UPDATED, findEvent, keepInShard } from '@floodgate/events';
@@ -35,10 +35,7 @@ export const switchOn = (db: Database, event: { shardId: number; eventId: number
 /** Enables the e-mails of an event. */
 export const enableMailAction = defineAction({
   name: 'mail.enable',
-  input: Type.Object({
-    eventId: Id,
-    fromNow: Type.Optional(Type.Boolean({ description: 'true or false' })),
-  }),
+  input: Type.Object({ eventId: Id, fromNow: Type.Optional(Flag) }),
   run: async (db, { eventId, fromNow = false }, note) => {
     const { shardId, consumer } = await lockSwitch(db, eventId);
     if (consumer) throw new Failure('e-mails are already enabled; after a pause, use resume');

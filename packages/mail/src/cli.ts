@@ -1,9 +1,10 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import { answering, answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
+import { answering, record, tableOf, type Cli } from '@floodgate/command';
 import { parseId, parseText } from '@floodgate/command/arguments';
 import { awayText } from '@floodgate/database/reads/shards';
 import { reading } from '@floodgate/operators/reading';
+import type { Preview } from './preview.ts';
 import type { MailStatus } from './status.ts';
 
 const loadActions = () => import('./actions.ts');
@@ -72,25 +73,18 @@ function addTest(mail: Command, cli: Cli) {
 }
 
 function addPreview(mail: Command, cli: Cli) {
-  const preview = mail
-    .command('preview')
+  const load = async () => (await import('./console.ts')).mailOperations(cli.env);
+  reading(mail, cli, load)('preview', 'mailPreview', async (preview: Preview, _input, { options }) => {
+    const { writePreview } = await import('./preview.ts');
+    const files = await writePreview(preview, options['out'] as string);
+    return { document: { files }, text: files.join('\n') };
+  })
     .description('write the confirmation of an event with made-up data, as HTML, text and EML')
     .argument('<eventId>', 'the event', parseId)
     .addOption(new Option('--language <language>', "default: the event's").choices(['en', 'de'] as const))
     .option('--notice', 'write the e-mail to a partner whose webhook was disabled')
     .option('--from <sender>', 'the sender; default: MAIL_FROM', parseText)
     .option('--out <directory>', 'the directory', parseText, '.');
-  answeringFromDatabase(preview, cli, async (db, { language, from, ...options }, eventId) => {
-    const { writePreview } = await import('./preview.ts');
-    const { findEvent } = await import('@floodgate/events');
-    const event = await findEvent(db, eventId);
-    const sender = from ?? cli.env['MAIL_FROM'];
-    const files = await writePreview(
-      { ...event, ...(language && { language }) },
-      { ...options, from: sender },
-    );
-    return { document: { files }, text: files.join('\n') };
-  });
 }
 
 /** One row of the table. */

@@ -28,20 +28,18 @@ const FIVE_DAYS_MS = 5 * 86_400_000;
 /** Has the length of a pass, but no signature. */
 const NO_PASS = `FG2.${'PREVIEW0'.repeat(16)}AAAA`;
 
-export interface PreviewOptions {
+interface PreviewOptions {
   /** The e-mail to a partner whose webhook was disabled, instead of the confirmation. */
-  notice?: true | undefined;
+  notice?: boolean | undefined;
   from?: string | undefined;
-  out: string;
 }
 
-/**
- * Writes an e-mail about an event with made-up data to a directory: mail.html, mail.txt, and mail.eml as it would be sent. Returns the
- * files. Throws InvalidInput if the sender is not an address.
- */
-export async function writePreview(event: Event, { notice, from, out }: PreviewOptions) {
+export type Preview = Awaited<ReturnType<typeof composePreview>>;
+
+/** Composes an e-mail about an event with made-up data; `eml` is the e-mail as it would be sent. Throws InvalidInput if the sender is not an address. */
+export async function composePreview(event: Event, { notice, from }: PreviewOptions) {
   const sender = parseSender(from ?? 'Floodgate <floodgate@localhost>');
-  if (!sender) throw new InvalidInput({ '--from': 'an address or Name <address>' });
+  if (!sender) throw new InvalidInput({ from: 'an address or Name <address>' });
   const disabledAt = new Date();
   const failingSince = new Date(disabledAt.getTime() - FIVE_DAYS_MS);
   const ofWebhook = { ...NOTICE, eventName: event.name, eventRef: event.ref, failingSince, disabledAt };
@@ -49,8 +47,13 @@ export async function writePreview(event: Event, { notice, from, out }: PreviewO
   const mail = notice
     ? await renderNotice(ofWebhook, sender, 0)
     : await render({ ...ATTENDEE, event }, event);
+  return { html: htmlWithPicture(mail), text: mail.text, eml: mail.content.toString('latin1') };
+}
+
+/** Writes a preview to a directory. Returns the files. */
+export async function writePreview({ html, text, eml }: Preview, out: string): Promise<string[]> {
   await mkdir(out, { recursive: true });
-  const contents = { 'mail.html': htmlWithPicture(mail), 'mail.txt': mail.text, 'mail.eml': mail.content };
+  const contents = { 'mail.html': html, 'mail.txt': text, 'mail.eml': Buffer.from(eml, 'latin1') };
   for (const [name, part] of Object.entries(contents)) await writeFile(path.join(out, name), part);
   return Object.keys(contents).map((name) => path.join(out, name));
 }

@@ -45,3 +45,4 @@ export const mailSettings = {
 
 /** The settings of an e-mail that a person sends to test them. */
 export const testMailSettings = { SMTP_URL: mailSettings.SMTP_URL, MAIL_FROM: mailSettings.MAIL_FROM };
+export type TestMailSettings = { [Name in keyof typeof testMailSettings]?: string | undefined };

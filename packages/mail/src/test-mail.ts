@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Static, TObject } from '@sinclair/typebox';
 import { isEmailAddress } from '@floodgate/contract';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { createFrame } from './message.ts';
-import { parseSender, type testMailSettings } from './settings.ts';
+import { parseSender, type TestMailSettings } from './settings.ts';
 import { openSmtp } from './smtp.ts';
 
 const SUBJECT = 'Test e-mail of Floodgate';
@@ -12,10 +11,7 @@ const SUBJECT = 'Test e-mail of Floodgate';
  * Sends one e-mail to this address, to test the settings. Resolves when the SMTP server has accepted it. Throws InvalidInput if the
  * address is not valid, and Failure with the reason if the server did not accept the e-mail.
  */
-export async function sendTestMail(
-  { SMTP_URL, MAIL_FROM }: Partial<Static<TObject<typeof testMailSettings>>>,
-  to: string,
-) {
+export async function sendTestMail({ SMTP_URL, MAIL_FROM }: TestMailSettings, to: string) {
   if (!isEmailAddress(to)) throw new InvalidInput({ to: 'an e-mail address' });
   if (!SMTP_URL)
     throw new Failure('this process has no SMTP server: set SMTP_URL as for the delivery process');

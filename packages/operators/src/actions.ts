@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Name, text } from '@floodgate/audit';
+import { defineAction, Flag, Name, text } from '@floodgate/audit';
 import { inCamelCase, type Database } from '@floodgate/database';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { sql } from 'kysely';
@@ -85,7 +85,7 @@ export const updateOperatorAction = defineAction({
     name: Name,
     role: Type.Optional(RoleName),
     email: Type.Optional(Email),
-    disabled: Type.Optional(Type.Boolean({ description: 'true or false' })),
+    disabled: Type.Optional(Flag),
   }),
   check: (input): Record<string, string> =>
     Object.keys(input).length === 1 ? { name: 'nothing to change; give at least one setting' } : {},

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { readAuditLog, text, whole } from '@floodgate/audit';
+import { Limit, readAuditLog, text } from '@floodgate/audit';
 import * as actions from './actions.ts';
 import { operationsOn } from './operations.ts';
 import { listProcesses } from './processes.ts';
@@ -8,12 +8,8 @@ const access = operationsOn('access');
 const queue = operationsOn('queue');
 const audit = operationsOn('audit');
 
-const None = Type.Object({});
-
 export const operatorOperations = [
-  access.reads('GET /operators', 'List operators', 'operatorList', None, ({ db }) =>
-    actions.listOperators(db),
-  ),
+  access.reads('GET /operators', 'List operators', 'operatorList', {}, actions.listOperators),
   access.performs('POST /operators', 'Add an operator', actions.createOperatorAction),
   access.performs(
     'PATCH /operators/{name}',
@@ -26,27 +22,23 @@ export const operatorOperations = [
     'End the sessions of an operator',
     actions.signOutOperatorAction,
   ),
-  access.reads('GET /access', 'List open sessions and tokens', 'accessList', None, ({ db }) =>
-    actions.listAccess(db),
-  ),
+  access.reads('GET /access', 'List open sessions and tokens', 'accessList', {}, actions.listAccess),
   access.performs('POST /tokens', 'Issue a token to a machine', actions.createTokenAction),
   access.performs('DELETE /access/{accessId}', 'End a session or revoke a token', actions.revokeAccessAction),
 ];
 
-const Selection = Type.Object({
+const Selection = {
   since: Type.Optional(Type.Date({ description: 'a time with an offset' })),
   subject: Type.Optional(text(1, 100)),
-  limit: Type.Optional(whole(1, 100_000)),
-});
+  limit: Limit,
+};
 
 export const processOperations = [
-  queue.reads('GET /processes', 'List the running processes', 'processList', None, ({ db }) =>
-    listProcesses(db),
-  ),
+  queue.reads('GET /processes', 'List the running processes', 'processList', {}, listProcesses),
 ];
 
 export const auditOperations = [
-  audit.reads('GET /audit', 'List changes, newest first', 'auditList', Selection, ({ db }, selection) =>
+  audit.reads('GET /audit', 'List changes, newest first', 'auditList', Selection, (db, selection) =>
     readAuditLog(db, { limit: 50, ...selection }),
   ),
 ];

@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import { Type, type Static, type TObject, type TProperties, type TSchema } from '@sinclair/typebox';
 import { perform, type Action } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { InvalidInput } from '@floodgate/service/failure';
@@ -44,23 +44,26 @@ export function operationsOn(area: Area) {
     return { method, path, scope, summary };
   };
   return {
-    /** Returns an operation that reads. */
-    reads: <Input extends TObject>(
+    /** Returns an operation that reads. Its input has these fields. */
+    reads: <Fields extends TProperties>(
       route: `${Method} /${string}`,
       summary: string,
       id: string,
-      input: Input,
-      run: (context: OperationContext, input: Static<Input>) => Promise<unknown>,
-    ): Operation => ({
-      ...headed(route, summary, `${area}:read`),
-      id,
-      input,
-      run: async (context, values) => {
-        const rules = wrongFields(input, values);
-        if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
-        return run(context, values);
-      },
-    }),
+      fields: Fields,
+      run: (db: Database, input: Static<TObject<Fields>>) => Promise<unknown>,
+    ): Operation => {
+      const input = Type.Object<TProperties>(fields);
+      return {
+        ...headed(route, summary, `${area}:read`),
+        id,
+        input,
+        run: async ({ db }, values) => {
+          const rules = wrongFields(input, values);
+          if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
+          return run(db, values as Static<TObject<Fields>>);
+        },
+      };
+    },
     /** Returns an operation that performs an action. Its id is the action's name: "ticketUpdate" for "ticket.update". */
     performs: <Input extends TObject, Result>(
       route: `${Method} /${string}`,

@@ -9,7 +9,7 @@ import { listPartners } from './partners.ts';
 const { performs, reads } = operationsOn('partners');
 
 export const partnerOperations = [
-  reads('GET /partners', 'List partners', 'partnerList', Type.Object({}), ({ db }) => listPartners(db)),
+  reads('GET /partners', 'List partners', 'partnerList', {}, listPartners),
   performs('POST /partners', 'Add a partner', actions.createPartnerAction),
   performs('PUT /partners/{partnerId}/contact', 'Set the contact of a partner', actions.contactPartnerAction),
   performs('PUT /partners/{partnerId}/limit', "Limit a partner's requests", actions.limitPartnerAction),
@@ -27,8 +27,8 @@ export const partnerOperations = [
     'GET /keys',
     'List keys, never their secrets',
     'keyList',
-    Type.Object({ partnerId: Type.Optional(Id) }),
-    async ({ db }, { partnerId }) => {
+    { partnerId: Type.Optional(Id) },
+    async (db, { partnerId }) => {
       if (partnerId !== undefined && !(await listPartners(db)).some(({ id }) => id === partnerId))
         throw new NotFound('no such partner');
       return listKeys(db, partnerId);

@@ -1,8 +1,13 @@
 import type { Database } from '@floodgate/database';
 import { findEvent, type Event } from '@floodgate/events';
 import { validityOf } from './documents.ts';
-import { createPassSigner } from './keys.ts';
+import { Failure } from '@floodgate/service/failure';
+import { readPublicKeys } from './keys.ts';
 import { parsePass, verifyPass } from './token.ts';
+
+/** After an upgrade from a release that did not store public keys. */
+const NOT_STORED =
+  'the API stores the public key of this pass when it next signs or shows one; try again then';
 
 /** The result of a check. */
 export type PassCheck = Awaited<ReturnType<typeof checkPass>>;
@@ -11,12 +16,15 @@ export type PassCheck = Awaited<ReturnType<typeof checkPass>>;
  * Checks a token against the keys, the current times of its event and the state of its registration. Resolves to the content of the token,
  * even if its signature is wrong (null: the text is not a token); to the mode of the event and the current validity of its passes (null:
  * none of the keys signed the token); and to the problem. If the problem is null, the pass is valid now. Throws Failure if the event does
- * not exist.
+ * not exist, or if the public key is not stored yet.
  */
-export async function checkPass(db: Database, token: string) {
-  const pass = verifyPass(token, (await createPassSigner({ db }).keys()).publicKeys);
+export async function checkPass(db: Database, { token }: { token: string }) {
+  const publicKeys = await readPublicKeys(db);
+  const pass = verifyPass(token, publicKeys);
   const unknown = { mode: null, validFrom: null, validUntil: null };
-  if (typeof pass === 'string') return { valid: false, pass: parsePass(token), ...unknown, problem: pass };
+  const content = parsePass(token);
+  if (publicKeys.get(content?.keyId ?? 0) === null) throw new Failure(NOT_STORED);
+  if (typeof pass === 'string') return { valid: false, pass: content, ...unknown, problem: pass };
   const { eventId, serial } = pass;
   const event = await findEvent(db, eventId);
   const registration = await db

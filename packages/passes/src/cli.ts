@@ -2,9 +2,11 @@ import type { Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
 import { answeringFromDatabase, record, tableOf, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText, parseWhole } from '@floodgate/command/arguments';
+import type { Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { reading } from '@floodgate/operators/reading';
 import type { PassCheck } from './check-pass.ts';
+import type { EventDocument, Revocations } from './documents.ts';
 import type { PassKey } from './keys.ts';
 import type { Pass } from './token.ts';
 
@@ -18,6 +20,7 @@ const PROBLEMS: Record<NonNullable<PassCheck['problem']>, string> = {
   expired: 'no longer valid',
 };
 
+const loadOperations = async () => (await import('./console.ts')).passOperations;
 const FETCH_AGAIN = 'doors that verify offline must fetch the keys again';
 
 /** `floodgate pass …` */
@@ -29,18 +32,14 @@ export function addPassCommands(program: Command, cli: Cli): void {
 }
 
 function addPassChecks(pass: Command, cli: Cli): void {
-  const verify = pass
-    .command('verify')
+  reading(pass, cli, loadOperations)('verify', 'passVerify', (check: PassCheck) => {
+    const { pass: found, mode, problem } = check;
+    const note = mode === 'test' ? { mode: 'test: not valid for live events' } : {};
+    const text = found ? record({ ...note, ...fieldsOf({ ...check, ...found }) }) : '(not a pass)';
+    return { text, ...(problem && { failure: PROBLEMS[problem] }) };
+  })
     .description('check a pass: its signature, the current times of its event, and whether it was revoked')
     .argument('<token>', 'the text of its QR code', parseText);
-  answeringFromDatabase(verify, cli, async (db, _options, token) => {
-    const { checkPass } = await import('./check-pass.ts');
-    const document = await checkPass(db, token);
-    const { pass: found, mode, problem } = document;
-    const note = mode === 'test' ? { mode: 'test: not valid for live events' } : {};
-    const text = found ? record({ ...note, ...fieldsOf({ ...document, ...found }) }) : '(not a pass)';
-    return { document, text, ...(problem && { failure: PROBLEMS[problem] }) };
-  });
   const show = pass
     .command('show')
     .description('show the pass of a confirmed registration')
@@ -59,41 +58,32 @@ function addPassChecks(pass: Command, cli: Cli): void {
   });
 }
 
+/** The operations return the content of the documents. The command has the private key, and signs it. */
 function addDoorDocuments(pass: Command, cli: Cli): void {
-  const event = pass
-    .command('event')
+  const reads = reading(pass, cli, loadOperations);
+  const sign = async (db: Database, type: 'event' | 'revocations', content: object) =>
+    (await import('./keys.ts')).createPassSigner({ db }).sign(type, content);
+  reads('event', 'passEvent', async (content: EventDocument, _input, { db }) => {
+    const event = await sign(db, 'event', content);
+    return { document: { event, revision: content.revision }, text: `${record(content)}\n${event}` };
+  })
     .description('show an event with its current times, signed for doors')
     .argument('<eventId>', 'the event', parseId);
-  answeringFromDatabase(event, cli, async (db, _options, eventId) => {
-    const { createPassSigner, readEventDocument } = await import('./index.ts');
-    const content = await readEventDocument(db, eventId);
-    const signed = await createPassSigner({ db }).sign('event', content);
-    const document = { event: signed, revision: content.revision };
-    return { document, text: `${record(content)}\n${signed}` };
-  });
-  const revoked = pass
-    .command('revoked')
+  reads('revoked', 'passRevoked', async (page: Revocations, _input, { db }) => {
+    const { serials, cursor, more } = page;
+    const revocations = await sign(db, 'revocations', page);
+    const list = tableOf(serials.map((serial) => ({ serial })));
+    const text = `${list}\ncursor: ${cursor}${more ? ' (there is more)' : ''}`;
+    return { document: { revocations, cursor, more }, text };
+  })
     .description('list the revoked passes of all partners under an event, signed for doors')
     .argument('<eventId>', 'the event', parseId)
     .option('--after <cursor>', 'continue after this cursor', parseCursor, 0)
     .option('--limit <passes>', 'at most this many', parseLimit, 1_000);
-  answeringFromDatabase(revoked, cli, async (db, { after, limit }, eventId) => {
-    const { findEvent } = await import('@floodgate/events');
-    const { CURSOR_PROBLEMS } = await import('@floodgate/registrations/list');
-    const { createPassSigner, readRevocations } = await import('./index.ts');
-    const { shardId } = await findEvent(db, eventId);
-    const page = await readRevocations(db, { shardId, eventId, partnerId: null }, after, limit);
-    if (typeof page === 'string') throw new Failure(`--after: ${CURSOR_PROBLEMS[page]}`);
-    const { serials, cursor, more } = page;
-    const revocations = await createPassSigner({ db }).sign('revocations', page);
-    const list = tableOf(serials.map((serial) => ({ serial })));
-    const text = `${list}\ncursor: ${cursor}${more ? ' (there is more)' : ''}`;
-    return { document: { revocations, cursor, more }, text };
-  });
 }
 
 function addKeyCommands(pass: Command, cli: Cli): void {
-  const reads = reading(pass, cli, async () => (await import('./console.ts')).passOperations);
+  const reads = reading(pass, cli, loadOperations);
   const rowOf = ({ id: key, createdAt: created, retiredAt: retired, withdrawnAt: withdrawn }: PassKey) => {
     const state = withdrawn ? 'withdrawn' : retired ? 'retired' : 'signs';
     return { key, state, created, retired, withdrawn };

@@ -30,6 +30,8 @@ export async function readEventDocument(db: Database, eventId: number) {
   return { event: eventId, eventRef, revision, name, venue, timeZone, ...times, at };
 }
 
+export type EventDocument = Awaited<ReturnType<typeof readEventDocument>>;
+
 /** A page of revoked passes. */
 export type Revocations = Exclude<Awaited<ReturnType<typeof readRevocations>>, string>;
 

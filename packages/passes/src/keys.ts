@@ -19,23 +19,38 @@ export const listPassKeys = (db: Database) =>
 
 export type PassKey = Awaited<ReturnType<typeof listPassKeys>>[number];
 
-/** Reads the signing key, and by id the public keys of all keys that are not withdrawn. Throws if there is no signing key. */
+/** By id, the public keys of all keys that are not withdrawn; null: not stored yet. Needs no private key. */
+export async function readPublicKeys(db: Database) {
+  const keys = db
+    .selectFrom('pass_keys')
+    .select(['id', 'public_key as key'])
+    .where('withdrawn_at', 'is', null);
+  const keyOf = (key: Buffer | null) => key && createPublicKey({ key, format: 'der', type: 'spki' });
+  return new Map((await keys.execute()).map(({ id, key }) => [id, keyOf(key)]));
+}
+
+/**
+ * Reads the signing key, and by id the public keys of all keys that are not withdrawn. Throws if there is no signing key. Stores a public
+ * key that is not stored yet, before the key signs: the console checks passes, and may not read private keys.
+ */
 async function readSigningKeys(db: Database) {
   const rows = await db
     .selectFrom('pass_keys')
-    .select(['id', 'private_key as key', 'retired_at'])
+    .select(['id', 'private_key as key', 'public_key', 'retired_at'])
     .where('withdrawn_at', 'is', null)
     .orderBy('id', 'desc')
     .execute();
   const keys = rows.map(({ key, ...row }) => {
-    return { ...row, privateKey: createPrivateKey({ key, format: 'der', type: 'pkcs8' }) };
+    const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+    return { ...row, privateKey, publicKey: createPublicKey(privateKey) };
   });
   const signing = keys.find(({ retired_at }) => retired_at === null);
   if (!signing) throw new Error('there is no signing key; run "floodgate pass rotate" to create one');
-  return {
-    signing,
-    publicKeys: new Map(keys.map(({ id, privateKey }) => [id, createPublicKey(privateKey)])),
-  };
+  for (const { id, publicKey } of keys.filter(({ public_key }) => public_key === null)) {
+    const stored = { public_key: publicKey.export({ format: 'der', type: 'spki' }) };
+    await db.updateTable('pass_keys').set(stored).where('id', '=', id).execute();
+  }
+  return { signing, publicKeys: new Map(keys.map(({ id, publicKey }) => [id, publicKey])) };
 }
 
 export type SigningKeys = Awaited<ReturnType<typeof readSigningKeys>>;

@@ -31,7 +31,7 @@ export function signPass({ eventId, ticketId, serial }: PassSubject, { id, priva
 }
 
 /** Returns the content of a pass that one of the keys signed, or the problem. Checks neither the time nor revocations. */
-export function verifyPass(token: string, publicKeys: ReadonlyMap<number, KeyObject>) {
+export function verifyPass(token: string, publicKeys: ReadonlyMap<number, KeyObject | null>) {
   const bytes = bytesOf(token);
   if (!bytes) return 'malformed';
   const pass = passOf(bytes);

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Id, text, whole } from '@floodgate/audit';
+import { Cursor, Id, Limit as limit, text } from '@floodgate/audit';
 import { readThroughCache, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { readLags } from '@floodgate/journal';
@@ -17,8 +17,7 @@ const registrations = operationsOn('registrations');
 const attendees = operationsOn('attendees');
 const queue = operationsOn('queue');
 
-const OneRegistration = Type.Object({ passReference: text(1, 255) });
-const limit = Type.Optional(whole(1, 100_000));
+const OneRegistration = { passReference: text(1, 255) };
 const State = Type.Union(
   (['confirmed', 'cancelled', 'failed'] as const).map((state) => Type.Literal(state)),
   { description: 'confirmed, cancelled or failed' },
@@ -30,14 +29,8 @@ export const registrationOperations = [
     'GET /events/{eventId}/registrations',
     "List the changes of a partner's registrations, in order",
     'registrationList',
-    Type.Object({
-      eventId: Id,
-      partnerId: Id,
-      after: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER)),
-      limit,
-      state: Type.Optional(State),
-    }),
-    async ({ db }, { eventId, partnerId, after = 0, limit: most = 100, state }) => {
+    { eventId: Id, partnerId: Id, after: Cursor, limit, state: Type.Optional(State) },
+    async (db, { eventId, partnerId, after = 0, limit: most = 100, state }) => {
       const { shardId } = await findEvent(db, eventId);
       const partner = db.selectFrom('partners').select('id').where('id', '=', partnerId);
       if (!(await partner.executeTakeFirst())) throw new NotFound('no such partner');
@@ -53,7 +46,7 @@ export const registrationOperations = [
     'Show the state of a registration',
     'registrationShow',
     OneRegistration,
-    async ({ db }, { passReference }) => {
+    async (db, { passReference }) => {
       const { row, partnerId } = await findByPassReference(db, passReference);
       return { ...statusOf(row), partnerId, eventId: row.eventId };
     },
@@ -63,7 +56,7 @@ export const registrationOperations = [
     'Show the attendee of a registration',
     'attendeeShow',
     OneRegistration,
-    async ({ db }, { passReference }) => {
+    async (db, { passReference }) => {
       const { row, shardId } = await findByPassReference(db, passReference);
       return findAttendee(db, shardId, row.serial);
     },
@@ -72,13 +65,13 @@ export const registrationOperations = [
     'GET /events/{eventId}/attendees',
     'Export the registrations of an event with their attendees, as csv or ndjson',
     'attendeeExport',
-    Type.Object({
+    {
       eventId: Id,
       format: Type.Optional(
         Type.Union([Type.Literal('csv'), Type.Literal('ndjson')], { description: 'csv or ndjson' }),
       ),
-    }),
-    async ({ db }, { eventId, format = 'csv' }) => {
+    },
+    async (db, { eventId, format = 'csv' }) => {
       await findEvent(db, eventId);
       return new Download(exportRegistrations(db, eventId, format), EXPORT_FORMATS[format]);
     },
@@ -88,17 +81,17 @@ export const registrationOperations = [
     'POST /attendees/find',
     'Find attendees by the beginning of their name or e-mail address, or list those of an event',
     'attendeeFind',
-    Type.Object({
+    {
       eventId: Type.Optional(Id),
       namePrefix: Type.Optional(text(1, 255)),
       emailPrefix: Type.Optional(text(1, 254)),
       partnerId: Type.Optional(Id),
       ticketId: Type.Optional(Id),
       state: Type.Optional(State),
-      after: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER)),
+      after: Cursor,
       limit,
-    }),
-    ({ db }, { limit: most = 100, ...query }) => findAttendees(db, query, most),
+    },
+    (db, { limit: most = 100, ...query }) => findAttendees(db, query, most),
   ),
   registrations.performs(
     'POST /registrations/{passReference}/cancel',
@@ -126,18 +119,15 @@ export const queueOperations = [
     'GET /backlog',
     'Show what waits for finalization and delivery',
     'backlogShow',
-    Type.Object({}),
-    async ({ db }) => ({
-      ...(await readBacklog(db)),
-      deliveries: await readLags(db),
-    }),
+    {},
+    async (db) => ({ ...(await readBacklog(db)), deliveries: await readLags(db) }),
   ),
   queue.reads(
     'GET /batches/failed',
     'List failed batches, the oldest first',
     'batchFailed',
-    Type.Object({ eventId: Type.Optional(Id), limit }),
-    ({ db }, { eventId, limit: most = 100 }) => listFailedBatches(db, { eventId, limit: most }),
+    { eventId: Type.Optional(Id), limit },
+    (db, { eventId, limit: most = 100 }) => listFailedBatches(db, { eventId, limit: most }),
   ),
   {
     ...queue.performs('POST /batches/redrive', 'Retry failed batches', actions.redriveAction),
@@ -149,8 +139,8 @@ export const queueOperations = [
     'GET /reconcile',
     'Prove that seats, registrations and batches agree',
     'reconcile',
-    Type.Object({}),
-    async ({ db }) => {
+    {},
+    async (db) => {
       const differences = await books.forceFetch('books', { context: db });
       return { balanced: differences.length === 0, differences };
     },

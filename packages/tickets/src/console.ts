@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
@@ -13,8 +12,8 @@ export const ticketOperations = [
     'GET /events/{eventId}/tickets',
     'List the tickets of an event, on sale or not',
     'ticketList',
-    Type.Object({ eventId: Id }),
-    async ({ db }, { eventId }) => (await listTickets(db, eventId)).map(describeTicket),
+    { eventId: Id },
+    async (db, { eventId }) => (await listTickets(db, eventId)).map(describeTicket),
   ),
   performs('POST /events/{eventId}/tickets', 'Add a ticket to an event', actions.createTicketAction),
   performs('PATCH /tickets/{ticketId}', 'Change the given settings of a ticket', actions.updateTicketAction),

@@ -1,5 +1,4 @@
-import { Type } from '@sinclair/typebox';
-import { Id, whole } from '@floodgate/audit';
+import { Id, Limit } from '@floodgate/audit';
 import { WebhookPath } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
@@ -35,8 +34,8 @@ export function webhookOperations(allowsHttp = false) {
       'GET /events/{eventId}/webhooks',
       'List the webhooks of an event',
       'webhookList',
-      Type.Object({ eventId: Id }),
-      async ({ db }, { eventId }) => {
+      { eventId: Id },
+      async (db, { eventId }) => {
         const { shardId } = await findEvent(db, eventId);
         return (await listEndpoints(db, { shardId, eventId })).map((endpoint) => shownOf(endpoint));
       },
@@ -45,8 +44,8 @@ export function webhookOperations(allowsHttp = false) {
       'GET /webhooks/{webhookId}',
       'Show a webhook without its secret',
       'webhookShow',
-      Type.Object(WebhookPath.properties),
-      async ({ db }, { webhookId }) => {
+      WebhookPath.properties,
+      async (db, { webhookId }) => {
         const endpoint = await requireEndpoint(db, webhookId);
         const [oldestMs, notice = null] = [await lagOf(db, endpoint), await findNotice(db, endpoint)];
         return { ...shownOf(endpoint), oldestMs, notice };
@@ -56,9 +55,8 @@ export function webhookOperations(allowsHttp = false) {
       'GET /webhooks/{webhookId}/attempts',
       'List the latest attempts, latest first',
       'webhookAttempts',
-      Type.Object({ ...WebhookPath.properties, limit: Type.Optional(whole(1, 100_000)) }),
-      async ({ db }, { webhookId, limit = 50 }) =>
-        listAttempts(db, await requireEndpoint(db, webhookId), limit),
+      { ...WebhookPath.properties, limit: Limit },
+      async (db, { webhookId, limit = 50 }) => listAttempts(db, await requireEndpoint(db, webhookId), limit),
     ),
     ...Object.entries(CHANGES).map(([name, [route, summary]]) =>
       performs(route, summary, actions[name as WebhookActionName], changed),
