@@ -1,4 +1,10 @@
-import { leaseDeliveries, pruneDeliveries, queueDeliveries } from '@floodgate/deliveries';
+import {
+  leaseDeliveries,
+  pruneDeliveries,
+  queueDeliveries,
+  queueFollowUps,
+  requeueDeliveries,
+} from '@floodgate/deliveries';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, gala, sharedTest as test } from '../harness/event-test.ts';
@@ -50,6 +56,31 @@ test('finished rows do not slow a lease', async () => {
   // A scan of the table takes at least 10 ms here.
   expect(full).toBeLessThan(empty * 3 + 5);
 }, 600_000);
+
+test('all are queued again, however many, and cancelled ones stay as they are', async () => {
+  const { db } = database;
+  const [eventId, kind] = [gala.eventId, 'confirmation'];
+  await sql`delete from deliveries`.execute(db);
+  await addFinished(45_000, 1);
+  await sql`update deliveries set state = 'cancelled' where subject like '%7'`.execute(db);
+  expect(await requeueDeliveries(db, { shardId: gala.shardId, eventId, kind }, null)).toBe(40_500);
+  const rows = tablesOf(db)
+    .selectFrom('deliveries')
+    .select(({ fn }) => ['state', fn.countAll<number>().as('rows')]);
+  expect(await rows.groupBy('state').orderBy('state').execute()).toEqual([
+    { state: 'cancelled', rows: 4_500 },
+    { state: 'queued', rows: 40_500 },
+  ]);
+});
+
+test('all who got an older edition get a follow-up, however many, and once', async () => {
+  const { db } = database;
+  const updates = { shardId: gala.shardId, eventId: gala.eventId, kind: 'event-updated' };
+  await sql`delete from deliveries`.execute(db);
+  await addFinished(45_000, 1);
+  const follow = () => queueFollowUps(db, updates, { after: 'confirmation', revision: 2 });
+  expect([await follow(), await follow()]).toEqual([45_000, 0]);
+});
 
 test('old rows are pruned when the journal has nothing as old, and unfinished ones never', async () => {
   const { db } = database;

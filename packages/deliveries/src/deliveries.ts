@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { askShards, shardIds, textArray, type Database } from '@floodgate/database';
-import { sql } from 'kysely';
+import { sql, type QueryResult, type RawBuilder } from 'kysely';
 import type { Ended } from './outcome.ts';
 
 /*
@@ -86,6 +86,30 @@ export async function queueEdition(
       )`.execute(db);
 }
 
+/** Rows that one statement reads and writes, so that it ends long before the timeout of statements. */
+const WRITTEN_AT_ONCE = 20_000;
+
+/** Returns the last subject of the range after this one. Undefined: the range has all that are left. */
+const endOfRange = async (db: Database, queue: Queue, after: string) => {
+  const rest = deliveriesOf(db, queue).where('subject', '>', after).orderBy('subject').select('subject');
+  return (await rest.offset(WRITTEN_AT_ONCE).limit(1).executeTakeFirst())?.subject;
+};
+
+type Write = (isWanted: RawBuilder<unknown>) => Promise<QueryResult<unknown>>;
+
+/** Writes all deliveries of a queue, one range of subjects after another. Returns the number of rows that changed. */
+async function inRanges(db: Database, queue: Queue, write: Write): Promise<number> {
+  let changed = 0n;
+  let after: string | undefined = '';
+  while (after !== undefined) {
+    const end = await endOfRange(db, queue, after);
+    const written = await write(sql`subject > ${after} and ${end ? sql`subject <= ${end}` : sql`true`}`);
+    changed += written.numAffectedRows!;
+    after = end;
+  }
+  return Number(changed);
+}
+
 /**
  * Queues a delivery of `kind` for each subject that got, or may have got, a delivery of the kind `after` in an edition older than
  * `revision`. Returns the number of queued deliveries. Idempotent.
@@ -95,34 +119,32 @@ export async function queueFollowUps(
   { shardId, eventId, kind }: Queue,
   { after, revision }: { after: string; revision: number },
 ): Promise<number> {
-  const { numAffectedRows } = await sql`
+  const followUp: Write = (isWanted) =>
+    sql`
     insert into deliveries as kept (shard_id, event_id, kind, subject, revision)
     select shard_id, event_id, ${kind}::text, subject, ${revision}::integer from deliveries
     where shard_id = ${shardId} and event_id = ${eventId} and kind = ${after} and revision < ${revision}
-      and (state in ('sent', 'sending') or possibly_twice)
+      and (state in ('sent', 'sending') or possibly_twice) and ${isWanted}
     on conflict (shard_id, event_id, kind, subject) do update
     set revision = excluded.revision, ${AS_INSERTED}, due_at = excluded.due_at
     where kept.revision < excluded.revision`.execute(db);
-  return Number(numAffectedRows);
+  return inRanges(db, { shardId, eventId, kind: after }, followUp);
 }
 
 /**
  * Queues deliveries again that have ended or wait for a retry, as if they were new: that of a subject, or all (null). Cancelled ones stay
  * as they are. Returns the number of queued deliveries.
  */
-export async function requeueDeliveries(
-  db: Database,
-  { shardId, eventId, kind }: Queue,
-  subject: string | null,
-): Promise<number> {
-  const { numAffectedRows } = await sql`
+export async function requeueDeliveries(db: Database, queue: Queue, subject: string | null): Promise<number> {
+  const { shardId, eventId, kind } = queue;
+  const requeue: Write = (isWanted) =>
+    sql`
     update deliveries set state = 'queued', attempts = 0, possibly_twice = false, lease = null, reason = null,
       created_at = now(), tried_at = null, due_at = now()
     where shard_id = ${shardId} and event_id = ${eventId} and kind = ${kind}
-      and subject = coalesce(${subject}, subject) and state not in ('queued', 'sending', 'cancelled')`.execute(
-    db,
-  );
-  return Number(numAffectedRows);
+      and ${isWanted} and state not in ('queued', 'sending', 'cancelled')`.execute(db);
+  if (subject === null) return inRanges(db, queue, requeue);
+  return Number((await requeue(sql`subject = ${subject}`)).numAffectedRows);
 }
 
 const deliveriesOf = (db: Database, queue: Queue) =>
