@@ -35,15 +35,30 @@ export interface DescribedApi {
 }
 
 /** What a successful answer is kept for, by operation. */
-const KEPT: Record<string, [variable: string, value: string]> = {
-  getTickets: ['ticketId', 'answer.responseData[0].id'],
-  registerForEvent: ['passReference', 'answer.responseData'],
-  listRegistrations: ['cursor', 'answer.responseData.cursor'],
-  createWebhook: ['webhookId', 'answer.responseData.id'],
+const KEPT: Record<string, Record<string, string>> = {
+  getTickets: { ticketId: 'answer.responseData[0].id' },
+  registerForEvent: { passReference: 'answer.responseData' },
+  changeAttendee: { passReference: 'answer.responseData' },
+  listRegistrations: { cursor: 'answer.responseData.cursor' },
+  holdSeats: {
+    holdReference: 'answer.responseData.holdReference',
+    heldPassReference: 'answer.responseData.seats[0].passReference',
+  },
+  createWebhook: { webhookId: 'answer.responseData.id' },
 };
 
-/** Sent in order, each finds what it needs: a pass needs a registration that is confirmed, and not cancelled yet. */
-const LAST = ['getPass', 'cancelRegistration', 'resetTestEvent', 'deleteWebhook'];
+/**
+ * Sent in order, each finds what it needs: a pass needs a registration that is confirmed, and not cancelled yet. A seat is released
+ * before its hold is confirmed.
+ */
+const LAST = [
+  'releaseHold',
+  'confirmHold',
+  'getPass',
+  'cancelRegistration',
+  'resetTestEvent',
+  'deleteWebhook',
+];
 
 /** Values of parameters: of optional ones, and of those whose example is not what to send. */
 const VALUES: Record<string, string> = {
@@ -56,6 +71,15 @@ const VALUES: Record<string, string> = {
   passReference: '{{passReference}}',
   webhookId: '{{webhookId}}',
   after: '{{cursor}}',
+  holdReference: '{{holdReference}}',
+  partnerReference: 'order-4711',
+  include: 'partnerReference',
+};
+
+/** Changes to bodies whose example is not what to send. Undefined: left out. */
+const BODIES: Record<string, Record<string, unknown>> = {
+  confirmHold: { attendees: undefined },
+  releaseHold: { passReferences: ['{{heldPassReference}}'] },
 };
 
 const VARIABLES = {
@@ -64,6 +88,8 @@ const VARIABLES = {
   eventRef: '',
   ticketId: '1',
   passReference: '',
+  holdReference: '',
+  heldPassReference: '',
   webhookId: '',
   cursor: '0',
 };
@@ -121,7 +147,7 @@ function describeItem(path: string, method: string, operation: Operation): objec
 function describeRequest(
   path: string,
   method: string,
-  { description, parameters, requestBody }: Operation,
+  { operationId, description, parameters, requestBody }: Operation,
 ): object {
   const those = (place: string) =>
     parameters
@@ -151,23 +177,23 @@ function describeRequest(
     ...(requestBody && {
       body: {
         mode: 'raw',
-        raw: bodyOf(requestBody.content['application/json'].example),
+        raw: bodyOf({ ...requestBody.content['application/json'].example, ...BODIES[operationId] }),
         options: { raw: { language: 'json' } },
       },
     }),
   };
 }
 
-const bodyOf = (example: object | undefined) =>
+const bodyOf = (example: object) =>
   JSON.stringify(example, null, 2).replaceAll(/("organizedEventTicketID": )\d+/g, '$1{{ticketId}}');
 
 function scriptOf(operationId: string): string[] {
-  const [variable, value] = KEPT[operationId] ?? [];
   return [
     'const answer = pm.response.json();',
     `pm.test('answered 00', () => pm.expect(answer.responseCode).to.equal('00'));`,
-    ...(variable
-      ? [`if (answer.responseCode === '00') pm.collectionVariables.set('${variable}', ${value});`]
-      : []),
+    ...Object.entries(KEPT[operationId] ?? {}).map(
+      ([variable, value]) =>
+        `if (answer.responseCode === '00') pm.collectionVariables.set('${variable}', ${value});`,
+    ),
   ];
 }
