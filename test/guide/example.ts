@@ -1,17 +1,24 @@
+import type { Hold } from '@floodgate/contract';
 import { createTestDatabase } from '../harness/database.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 
-/** A service as the guide's examples expect it, with a test event: ticket 1 has seats, ticket 2 has none, and somebody is registered. */
+/**
+ * A service as the guide's examples expect it, with a test event: ticket 1 has seats, ticket 2 has none, somebody is registered, and a
+ * basket is held.
+ */
 export async function startExample() {
   const database = await createTestDatabase();
   const api = await startInProcessApi({ DATABASE_URL: database.url });
   const gala = await createFixture(database.db, 'allow', 'test');
   const standard = await gala.addTicket({ title: 'Standard' });
   await gala.addTicket({ title: 'Balcony', capacity: 0 });
-  const { body } = await new PartnerClient(api.baseUrl, gala).register(attendee(standard));
+  const partner = new PartnerClient(api.baseUrl, gala);
+  const { body } = await partner.register(attendee(standard));
+  const basket = { tickets: [{ organizedEventTicketID: standard, seats: 2 }] };
+  const hold = (await partner.post('/holds', basket)).body.responseData as Hold;
   const finalize = () => finalizePending(database.db, gala.shardId);
   await finalize();
   const variables = {
@@ -21,6 +28,8 @@ export async function startExample() {
     EVENT_ID: String(gala.eventId),
     PARTNER_ID: String(gala.partnerId),
     PASS_REFERENCE: body.responseData as string,
+    HOLD_REFERENCE: hold.holdReference,
+    HELD_PASS_REFERENCE: hold.seats[0]!.passReference,
   };
   const close = async () => {
     await api.close();

@@ -9,7 +9,7 @@ import { canRun, createProject, runBlock } from './run-block.ts';
 
 const guide = path.resolve(import.meta.dirname, '../../apps/docs/guide');
 /** Those that cancel what the others show. */
-const LAST = ['cancel', 'test-mode'];
+const LAST = ['change-attendee', 'cancel', 'test-mode'];
 /** These pages have tests of their own: blocks of the client's are one program, and those of webhooks go on until they are stopped. */
 const PAGES = globSync('*.md', { cwd: guide })
   .map((file) => path.basename(file, '.md'))

@@ -50,9 +50,9 @@ function sections(folder: string, groups: Record<string, string[]>): DefaultThem
 
 const PARTNERS = sections('guide', {
   Start: ['first-call', 'test-mode', 'answers', 'retries', 'going-live', 'questions'],
-  Register: ['bulk', 'groups', 'holds', 'duplicates', 'rate-limits'],
+  Register: ['bulk', 'groups', 'holds', 'shop', 'partner-reference', 'duplicates', 'rate-limits'],
   'Launch of a sale': ['launch', 'launch-day'],
-  'After registering': ['status', 'list', 'webhooks', 'passes', 'cancel'],
+  'After registering': ['status', 'list', 'webhooks', 'passes', 'cancel', 'change-attendee'],
   Tools: ['client', 'generated-clients', 'compatibility', 'api-changelog'],
 });
 

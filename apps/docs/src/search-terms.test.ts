@@ -10,6 +10,10 @@ const headings = globSync('{guide,operate,reference}/*.md', { cwd: root })
 // The search of the site ranks headings first.
 test.for([
   'hold',
+  'basket',
+  'payment',
+  'order number',
+  'transfer',
   'duplicate',
   'bulk',
   'group',
