@@ -107,6 +107,8 @@ const commentOf = ({ description }: Schema) =>
 const NAMED = '#/components/schemas/';
 
 /** Returns the type of a schema. */
+const isEventType = ({ enum: values = [] }: Schema) => values.includes('registration.confirmed');
+
 export function typeOf(schema: Schema): string {
   const {
     $ref,
@@ -120,7 +122,7 @@ export function typeOf(schema: Schema): string {
   if ($ref !== undefined) return $ref.slice(NAMED.length);
   if (values) return values.map((one) => JSON.stringify(one)).join(' | ');
   if (anyOf) return anyOf.map(typeOf).join(' | ');
-  if (items) return `(${items.enum ? 'WebhookEventType' : typeOf(items)})[]`;
+  if (items) return `(${isEventType(items) ? 'WebhookEventType' : typeOf(items)})[]`;
   if (properties) return `{\n${fieldsOf(schema).join('\n')}\n}`;
   return [type].flat().join(' | ').replace('integer', 'number');
 }

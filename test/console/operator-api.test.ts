@@ -54,6 +54,7 @@ describe('who may do what', () => {
       'GET /reconcile',
       'GET /registrations/{passReference}',
       'GET /shards',
+      'GET /tickets/{ticketId}/allocations',
       'GET /webhooks/{webhookId}',
       'GET /webhooks/{webhookId}/attempts',
       'POST /passes/verify',
@@ -104,6 +105,7 @@ describe('who may do what', () => {
       'PUT /partners/{partnerId}/disabled',
       'PUT /partners/{partnerId}/limit',
       'PUT /partners/{partnerId}/weight',
+      'PUT /tickets/{ticketId}/allocations/{partnerId}',
     ],
     owner: [
       'DELETE /access/{accessId}',

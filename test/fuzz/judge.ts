@@ -54,6 +54,7 @@ const REFUSALS = {
   'no-such-ticket': '30',
   'not-on-sale': '31',
   'sold-out': '32',
+  'allocation-sold': '32',
   duplicate: '33',
   'group-refused': '36',
   'hold-limit': '37',

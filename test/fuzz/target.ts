@@ -42,6 +42,7 @@ export async function createTarget(db: Database, duplicatePolicy: DuplicatePolic
     capacity,
     taken: 0,
     onSale: active && saleStartsAt === undefined,
+    allocations: new Map(),
   }));
   return {
     ...fixture,

@@ -2,7 +2,9 @@ import type { Database } from '@floodgate/database';
 import { perform } from '@floodgate/audit';
 import { moveEventAction } from '@floodgate/events/actions';
 import type { BulkReservation, NamedRegistration, Submission, Reservation } from '@floodgate/registrations';
+import { grantEvent } from '@floodgate/events';
 import type { TicketSettings } from '@floodgate/tickets';
+import { allocateTicketAction } from '@floodgate/tickets/actions';
 import fc from 'fast-check';
 import { createFixture, type Fixture } from './fixture.ts';
 import { ReservationModel, scopedKey, type ModelTicket } from './reservation-model.ts';
@@ -29,6 +31,15 @@ export interface DrawnTicket {
   capacity: number;
   active: boolean;
   window: keyof typeof WINDOWS;
+  allocations: DrawnAllocation[];
+}
+
+export interface DrawnAllocation {
+  partner: number;
+  reserved: number;
+  /** More than the reserved seats. */
+  spare: number | null;
+  isReleased: boolean;
 }
 
 export interface DrawnReservation {
@@ -87,11 +98,22 @@ const anyWindow = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...(Object.keys(WINDOWS) as (keyof typeof WINDOWS)[])) },
 );
 
+const anyAllocation: fc.Arbitrary<DrawnAllocation> = fc.record({
+  partner: fc.nat(1),
+  reserved: fc.nat(3),
+  spare: fc.option(fc.nat(2)),
+  isReleased: seldom(true, false),
+});
+
 export const anyTicket: fc.Arbitrary<DrawnTicket> = fc.record({
   event: fc.nat(1),
   capacity: fc.nat(5),
   active: seldom(false, true),
   window: anyWindow,
+  allocations: fc.oneof(
+    { weight: 2, arbitrary: fc.constant<DrawnAllocation[]>([]) },
+    { weight: 1, arbitrary: fc.array(anyAllocation, { minLength: 1, maxLength: 2 }) },
+  ),
 });
 
 const anyReservation: fc.Arbitrary<DrawnReservation> = fc.record({
@@ -177,10 +199,19 @@ export async function createWorld(
   await perform(db, moveEventAction, { eventId: second.eventId, shardId: first.shardId }, 'test');
   const events: World['events'] = [first, { ...second, shardId: first.shardId }];
   const rows: ModelTicket[] = [];
-  for (const { event, capacity, active, window } of tickets) {
+  for (const { event, capacity, active, window, allocations } of tickets) {
     const { isOpen, dates } = WINDOWS[window];
     const id = await events[event]!.addTicket({ capacity, active, ...dates() });
-    rows.push({ id, eventId: events[event]!.eventId, capacity, taken: 0, onSale: active && isOpen });
+    const ticket: ModelTicket = {
+      id,
+      eventId: events[event]!.eventId,
+      capacity,
+      taken: 0,
+      onSale: active && isOpen,
+      allocations: new Map(),
+    };
+    rows.push(ticket);
+    for (const drawn of allocations) await allocateIn(db, events, ticket, drawn);
   }
   return {
     events,
@@ -188,6 +219,26 @@ export async function createWorld(
     bulks: [],
     returnsExisting: policy === 'return_existing',
   };
+}
+
+/** Allocates seats of a ticket to a partner, unless more would be reserved than there are. */
+async function allocateIn(
+  db: Database,
+  events: World['events'],
+  ticket: ModelTicket,
+  { partner, reserved, spare, isReleased }: DrawnAllocation,
+): Promise<void> {
+  const { partnerId } = events[partner]!;
+  const others = [...ticket.allocations].filter(
+    ([other, { isReleased: isOver }]) => other !== partnerId && !isOver,
+  );
+  const free = others.reduce((left, [, other]) => left - other.reserved, ticket.capacity);
+  if (!isReleased && reserved > free) return;
+  const cap = spare === null ? null : reserved + spare;
+  await grantEvent(db, partnerId, ticket.eventId);
+  const input = { ticketId: ticket.id, partnerId, reserved, cap, releasesAt: isReleased ? hours(-1) : null };
+  await perform(db, allocateTicketAction, input, 'test');
+  ticket.allocations.set(partnerId, { reserved, cap, isReleased });
 }
 
 const NOBODYS_TICKET = 2_000_000_000;

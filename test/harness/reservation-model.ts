@@ -17,6 +17,8 @@ export interface ModelTicket {
   capacity: number;
   taken: number;
   onSale: boolean;
+  /** By partner. */
+  allocations: Map<number, { reserved: number; cap: number | null; isReleased: boolean }>;
 }
 
 /** A granted seat and the expected row. */
@@ -94,7 +96,14 @@ export class ReservationModel {
     if (!ticket) return { kind: 'no-such-ticket', replayed: false };
     if (!ticket.onSale) return { kind: 'not-on-sale', replayed: false };
     if (earlier) return { kind: 'duplicate', replayed: false };
-    if (ticket.taken >= ticket.capacity) return { kind: 'sold-out', replayed: false };
+    const own = this.#unsold(ticket, reservation.partnerId);
+    const partners = [...ticket.allocations.keys()];
+    const setAside = partners.reduce((sum, partnerId) => sum + this.#unsold(ticket, partnerId), 0);
+    const free = ticket.capacity - ticket.taken;
+    if (free <= 0 || (own === 0 && free <= setAside)) return { kind: 'sold-out', replayed: false };
+    const { cap = null } = ticket.allocations.get(reservation.partnerId) ?? {};
+    if (cap !== null && this.#takenBy(ticket, reservation.partnerId) >= cap)
+      return { kind: 'allocation-sold', replayed: false };
     if (this.#isAtHoldLimit(reservation, ticket)) return { kind: 'hold-limit', replayed: false };
     return { kind: 'registered', passCode: reservation.passCode, replayed: false };
   }
@@ -220,7 +229,22 @@ export class ReservationModel {
     return this.tickets.find((ticket) => ticket.id === ticketId && ticket.eventId === eventId);
   }
 
-  #isAtHoldLimit({ holdSeconds, partnerId }: Reservation, { id, capacity }: ModelTicket): boolean {
+  #takenBy({ id }: ModelTicket, partnerId: number): number {
+    const isTaken = (one: ModelRegistration) =>
+      one.ticketId === id && one.partnerId === partnerId && !one.cancelled;
+    return this.registrations.filter(isTaken).length;
+  }
+
+  /** Returns how many seats are reserved for a partner and left. */
+  #unsold(ticket: ModelTicket, partnerId: number): number {
+    const { reserved = 0, isReleased = true } = ticket.allocations.get(partnerId) ?? {};
+    return isReleased ? 0 : Math.max(0, reserved - this.#takenBy(ticket, partnerId));
+  }
+
+  #isAtHoldLimit(
+    { holdSeconds, partnerId }: Reservation,
+    { id, capacity, allocations }: ModelTicket,
+  ): boolean {
     if (holdSeconds === null) return false;
     const held = this.registrations.filter(
       (one) =>
@@ -230,7 +254,8 @@ export class ReservationModel {
         one.heldUntilMs > Date.now() &&
         !one.cancelled,
     );
-    return held.length >= Math.max(1, Math.floor((capacity * this.#holdSharePercent) / 100));
+    const share = Math.floor((capacity * this.#holdSharePercent) / 100);
+    return held.length >= Math.max(1, share, allocations.get(partnerId)?.reserved ?? 0);
   }
 
   #duplicateOf({ eventId, attendeeDigest }: Reservation): ModelRegistration | undefined {

@@ -29,6 +29,10 @@ const REVOKED = 'GET /api/v1/events/passes/revoked';
 const SIGNED_EVENT = 'GET /api/v1/events/passes/event';
 const CANCEL = `${STATUS.replace('GET', 'POST')}/cancel`;
 const CONFIRM = `${STATUS.replace('GET', 'POST')}/confirm`;
+const CHANGE_ATTENDEE = `${STATUS.replace('GET', 'POST')}/attendee`;
+const HOLDS = 'POST /api/v1/events/holds';
+const HOLD = 'GET /api/v1/events/holds/:holdReference';
+const HOLD_CHANGES = ['confirm', 'extend', 'release'].map((name) => `${HOLD.replace('GET', 'POST')}/${name}`);
 const RESET = 'POST /api/v1/events/reset';
 const WEBHOOKS = 'GET /api/v1/webhooks';
 const CREATE_WEBHOOK = 'POST /api/v1/webhooks';
@@ -44,6 +48,7 @@ const WEBHOOK_CHANGES = [
 ];
 /** What is sent where it is no registration. */
 const BODIES: Record<string, object> = {
+  [HOLD_CHANGES[0]!]: { contact: { fullName: 'Jane Doe', emailAddress: 'jane@example.com' } },
   [CREATE_WEBHOOK]: { url: 'https://partner.example/hook' },
   [CHANGE_WEBHOOK]: { description: 'changed' },
   [`${WEBHOOK.replace('GET', 'POST')}/replay`]: { since: '2026-11-21T09:00:00Z' },
@@ -64,6 +69,8 @@ let sharedTicket: number;
 let theirTicket: number;
 let theirPass: string;
 let theirSharedPass: string;
+let theirHold: string;
+let theirSharedHold: string;
 let theirWebhook: string;
 let theirSharedWebhook: string;
 
@@ -92,6 +99,8 @@ afterAll(() => api.close());
 beforeEach(async () => {
   theirPass = await register(theirs, theirTicket);
   theirSharedPass = await register(theirShared, sharedTicket);
+  theirHold = await hold(theirs, theirTicket);
+  theirSharedHold = await hold(theirShared, sharedTicket);
   for (const { shardId } of [theirs, theirShared]) await finalizePending(database.db, shardId);
   await sql`delete from webhook_endpoints`.execute(database.db);
   const url = 'https://partner.example/hook';
@@ -107,12 +116,20 @@ async function register(caller: Fixture, ticketId: number, headers = {}): Promis
   return String(body.responseData);
 }
 
+async function hold(caller: Fixture, ticketId: number): Promise<string> {
+  const { body } = await clientOf(caller).post('/holds', basketOf(ticketId));
+  return (body.responseData as { holdReference: string }).holdReference;
+}
+
+const basketOf = (ticketId: number) => ({ tickets: [{ organizedEventTicketID: ticketId, seats: 1 }] });
+
 /** What a probe asks for: by which event reference, and which thing under it. */
 interface Request {
   eventRef: string;
   ticketId?: number;
   passReference?: string;
   webhookId?: string;
+  holdReference?: string;
   body?: string;
 }
 
@@ -120,11 +137,17 @@ interface Request {
 async function ask(route: string, secretKey: string | null, request: Request) {
   const [method, path] = route.split(' ') as [string, string];
   const registration = attendee(request.ticketId ?? sharedTicket);
-  const asked = BODIES[route] ?? (route === BULK ? { registrations: [registration] } : registration);
+  const bodies: Record<string, object> = {
+    ...BODIES,
+    [BULK]: { registrations: [registration] },
+    [HOLDS]: basketOf(request.ticketId ?? sharedTicket),
+  };
+  const asked = bodies[route] ?? registration;
   const body = request.body ?? JSON.stringify(asked);
   const hasBody = method === 'POST' || method === 'PATCH';
   const url = path
     .replace(':passReference', request.passReference ?? theirPass)
+    .replace(':holdReference', request.holdReference ?? theirHold)
     .replace(':webhookId', request.webhookId ?? theirWebhook);
   const response = await fetch(`${api.baseUrl}${url}`, {
     method,
@@ -161,6 +184,7 @@ const readRoutes = [
   REVOKED,
   STATUS,
   PASS,
+  HOLD,
   WEBHOOKS,
   WEBHOOK,
   ATTEMPTS,
@@ -173,7 +197,11 @@ const withOtherCode = (passReference: string) =>
 const PROBES: Probe[] = [
   {
     what: "the other's event",
-    routes: [REGISTER, BULK, CANCEL, CONFIRM, CREATE_WEBHOOK, ...WEBHOOK_CHANGES, ...readRoutes],
+    routes: [REGISTER, BULK, CANCEL, CONFIRM, CHANGE_ATTENDEE, HOLDS, CREATE_WEBHOOK].concat(
+      HOLD_CHANGES,
+      WEBHOOK_CHANGES,
+      readRoutes,
+    ),
     foreign: () => ({ eventRef: theirs.eventRef, ticketId: theirTicket, passReference: theirPass }),
     missing: () => ({ eventRef: randomUUID(), ticketId: theirTicket, passReference: theirPass }),
     owner: () => theirs,
@@ -189,7 +217,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "the other's ticket, under an event of one's own",
-    routes: [REGISTER, BULK],
+    routes: [REGISTER, BULK, HOLDS],
     foreign: () => ({ eventRef: mine.eventRef, ticketId: theirTicket }),
     missing: () => ({ eventRef: mine.eventRef, ticketId: NO_SUCH_TICKET }),
     owner: () => theirs,
@@ -197,7 +225,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "the other's ticket, under the shared event",
-    routes: [REGISTER, BULK],
+    routes: [REGISTER, BULK, HOLDS],
     foreign: () => ({ eventRef: shared.eventRef, ticketId: theirTicket }),
     missing: () => ({ eventRef: shared.eventRef, ticketId: NO_SUCH_TICKET }),
     owner: () => theirs,
@@ -205,7 +233,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "a registration of the other's event",
-    routes: [STATUS, head(STATUS), PASS, head(PASS), CANCEL, CONFIRM],
+    routes: [STATUS, head(STATUS), PASS, head(PASS), CANCEL, CONFIRM, CHANGE_ATTENDEE],
     foreign: () => ({ eventRef: mine.eventRef, passReference: theirPass }),
     missing: () => ({ eventRef: mine.eventRef, passReference: 'GALA-1001-999999-1234567890' }),
     owner: () => theirs,
@@ -213,9 +241,25 @@ const PROBES: Probe[] = [
   },
   {
     what: "the other's registration under the shared event",
-    routes: [STATUS, head(STATUS), PASS, head(PASS), CANCEL, CONFIRM],
+    routes: [STATUS, head(STATUS), PASS, head(PASS), CANCEL, CONFIRM, CHANGE_ATTENDEE],
     foreign: () => ({ eventRef: shared.eventRef, passReference: theirSharedPass }),
     missing: () => ({ eventRef: shared.eventRef, passReference: withOtherCode(theirSharedPass) }),
+    owner: () => theirShared,
+    code: '34',
+  },
+  {
+    what: "a hold of the other's event",
+    routes: [HOLD, head(HOLD), ...HOLD_CHANGES],
+    foreign: () => ({ eventRef: mine.eventRef, holdReference: theirHold }),
+    missing: () => ({ eventRef: mine.eventRef, holdReference: randomUUID() }),
+    owner: () => theirs,
+    code: '34',
+  },
+  {
+    what: "the other's hold under the shared event",
+    routes: [HOLD, head(HOLD), ...HOLD_CHANGES],
+    foreign: () => ({ eventRef: shared.eventRef, holdReference: theirSharedHold }),
+    missing: () => ({ eventRef: shared.eventRef, holdReference: randomUUID() }),
     owner: () => theirShared,
     code: '34',
   },

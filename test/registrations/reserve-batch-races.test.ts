@@ -40,7 +40,13 @@ afterAll(async () => {
 beforeEach(async () => {
   world = await createWorld(
     database.db,
-    CAPACITIES.map((capacity) => ({ event: 0, capacity, active: true, window: 'no window' as const })),
+    CAPACITIES.map((capacity) => ({
+      event: 0,
+      capacity,
+      active: true,
+      window: 'no window',
+      allocations: [],
+    })),
     'reject',
   );
 });

@@ -9,6 +9,7 @@ import {
   type Submission,
   type Outcome,
 } from '@floodgate/registrations';
+import { listAllocations } from '@floodgate/tickets/allocations';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
@@ -49,6 +50,7 @@ test('one statement does for a batch what a plain model does one reservation aft
       await expireAllHolds(world, seen);
       await finalize(world);
       await compareTables(world);
+      await compareAllocations(world);
       await compareJournal(world);
     },
   );
@@ -58,7 +60,16 @@ test('one statement does for a batch what a plain model does one reservation aft
   const ofBulk = [...ofOne, 'group-refused', 'group-refused, replayed'].map((kind) => `bulk, ${kind}`);
   const ofCancel = ['cancelled', 'too-late', 'null'].map((outcome) => `cancellation, ${outcome}`);
   const ofConfirm = ['confirmed', 'too-late', 'null'].map((outcome) => `confirmation, ${outcome}`);
-  const others = ['existing', 'bulk, existing', 'cancelled', 'expired', 'hold-limit', 'bulk, hold-limit'];
+  const others = [
+    'existing',
+    'bulk, existing',
+    'cancelled',
+    'expired',
+    'hold-limit',
+    'bulk, hold-limit',
+    'allocation-sold',
+    'bulk, allocation-sold',
+  ];
   const wanted = [...ofOne, ...ofBulk, ...ofCancel, ...ofConfirm, ...others];
   const missing = () => wanted.filter((kind) => !seen[kind]);
   // A rare outcome can need more draws.
@@ -169,6 +180,9 @@ async function compareTables({ model, events }: World): Promise<void> {
       event_id: seat.eventId,
       ticket_id: seat.ticketId,
       pass_code: seat.passCode,
+      hold_id: seat.holdId,
+      partner_reference: seat.partnerReference,
+      replaced_by: null,
       attendee_digest: seat.attendeeDigest,
       full_name: seat.fullName,
       email_address: seat.emailAddress,
@@ -182,6 +196,20 @@ async function compareTables({ model, events }: World): Promise<void> {
       cancelled_at: seat.cancelled ? (expect.any(Date) as Date) : null,
     })),
   );
+}
+
+/** Each allocation has the number of the seats that its partner has taken. */
+async function compareAllocations({ model }: World): Promise<void> {
+  for (const { id, allocations } of model.tickets) {
+    const stored = await listAllocations(database.db, model.registrations[0]?.shardId ?? 0, [id]);
+    const takenBy = (partnerId: number) =>
+      model.registrations.filter(
+        (one) => one.ticketId === id && one.partnerId === partnerId && !one.cancelled,
+      );
+    for (const { partnerId, taken } of stored) expect(taken).toBe(takenBy(partnerId).length);
+    const some = [...allocations.values()].filter(({ reserved, cap }) => reserved > 0 || cap !== null);
+    if (model.registrations.length > 0) expect(stored).toHaveLength(some.length);
+  }
 }
 
 /** The journal has one entry per change, in order, and the states of each ticket alternate. */

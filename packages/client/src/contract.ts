@@ -266,7 +266,7 @@ export interface Webhook {
   /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
   entriesPerMessage: number;
   /** Additional fields of each registration: `partnerReference`, your own reference. Default: none */
-  include?: WebhookEventType[];
+  include?: 'partnerReference'[];
   /** active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason. */
   state: 'active' | 'paused' | 'disabled';
   /** gone: the receiver answered 410. failing: no message could be delivered for five days. test_event: this service sends no messages for test events. null: the webhook is not disabled. */
@@ -316,7 +316,7 @@ export interface WebhookChange {
   /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
   entriesPerMessage?: number;
   /** Additional fields of each registration: `partnerReference`, your own reference. Default: none */
-  include?: WebhookEventType[];
+  include?: 'partnerReference'[];
 }
 export interface WebhookChanges {
   /** Type of the message or entry. */

@@ -107,14 +107,6 @@ export const Limit = (of: string) =>
 
 /** Query of List Registrations. */
 export const RegistrationListQuery = Type.Object({
-  partnerReference: parameter(
-    '^[^\\x00-\\x1f\\x7f]{1,64}$',
-    'Optional, 1 to 64 characters. Lists the registrations with this reference of yours instead of changes: each once, as it is ' +
-      'now, oldest first',
-  ),
-  include: Type.Optional(
-    oneOf(['partnerReference'], 'Optional. `partnerReference` adds your own reference to each entry'),
-  ),
   after: parameter(
     '^(?:0|[1-9][0-9]{0,14})$',
     'Optional, the cursor of the previous page. Default: the beginning of the list',
@@ -125,6 +117,14 @@ export const RegistrationListQuery = Type.Object({
       ['confirmed', 'cancelled', 'failed'],
       'Optional, only entries of this state: confirmed, cancelled or failed',
     ),
+  ),
+  partnerReference: parameter(
+    '^[^\\x00-\\x1f\\x7f]{1,64}$',
+    'Optional, 1 to 64 characters. Lists the registrations with this reference of yours instead of changes: each once, as it is ' +
+      'now, oldest first',
+  ),
+  include: Type.Optional(
+    oneOf(['partnerReference'], 'Optional. `partnerReference` adds your own reference to each entry'),
   ),
 });
 

@@ -155,7 +155,7 @@ export async function keepInShard(db: Database, eventId: number) {
 
 /**
  * Moves an event with its tickets to another shard. Returns the old shard. Throws Failure if there is no such
- * event or shard, or if the event has registrations, journal entries or consumers. An API can read its
+ * event or shard, or if the event has registrations, allocations, journal entries or consumers. An API can read its
  * tickets from the old shard for another 2 s.
  */
 export async function moveEvent(db: Database, eventId: number, shardId: number) {
@@ -166,7 +166,7 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
   const shard = db.selectFrom('shards').select('id').where('id', '=', shardId);
   if (!(await shard.executeTakeFirst())) throw new NotFound('no such shard');
   const ofEvent = sql`where shard_id = ${from} and event_id = ${eventId}`;
-  const { rows: tickets } = await sql<{ row: { taken: number } }>`
+  const { rows: tickets } = await sql<{ row: { taken: number; allocated: boolean } }>`
     select to_jsonb(tickets) as row from tickets ${ofEvent} for update`.execute(db);
   const isAny = async (table: 'journal_segments' | 'journal_consumers') =>
     (await sql`select from ${sql.table(table)} ${ofEvent} limit 1`.execute(db)).rows.length > 0;
@@ -174,6 +174,8 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
     throw new Failure(
       'the event has registrations, or one of its tickets was sold out, so it stays in its shard',
     );
+  if (tickets.some(({ row }) => row.allocated))
+    throw new Failure('the event has allocations, so it stays in its shard');
   if (await isAny('journal_consumers'))
     throw new Failure('the event has webhooks or e-mails, so it stays in its shard');
   await sql`delete from tickets ${ofEvent}`.execute(db);

@@ -9,7 +9,7 @@ import { changeRegistrations } from './change/change-registrations.ts';
 import { replaceAttendee, whyNotReplaced } from './change/replace-attendee.ts';
 import { redriveBatches } from './finalize/backlog.ts';
 import { findByPassReference } from './list/list-registrations.ts';
-import { digestOfAttendee } from './register/reserve-batch.ts';
+import { digestFor, digestOfAttendee } from './register/reserve-batch.ts';
 
 /** Cancels a registration of any partner, also after the deadline. */
 export const cancelRegistrationAction = defineAction({
@@ -84,8 +84,7 @@ export const replaceAttendeeAction = defineAction({
     const { row, partnerId, shardId } = await findByPassReference(transaction, passReference);
     const { eventId, ticketId, passPrefix: prefix } = row;
     const event = await findEvent(transaction, eventId);
-    const isUnique = event.duplicatePolicy !== 'allow';
-    const attendeeDigest = isUnique ? digestOfAttendee(event, ticketId, attendee.emailAddress) : null;
+    const attendeeDigest = digestFor(event, ticketId, attendee);
     const named = { ...row, partnerId, attendee, attendeeDigest };
     const { replaced } = await replaceAttendee(transaction, shardId, named);
     if (replaced?.outcome === 'duplicate') throw new Failure(ADDRESS_TAKEN);

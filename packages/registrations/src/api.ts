@@ -5,12 +5,12 @@ import { addBulkRoute } from './bulk/route.ts';
 import { createChangeGroups } from './change/change-registrations.ts';
 import { createReplacementGroups } from './change/replace-attendee.ts';
 import { createQueueNotifier, finalizeEnqueuer, finalizeSettings } from './finalize/finalize-batches.ts';
-import { createHoldGroups, type HoldChange } from './holds/change-holds.ts';
+import { createHoldGroups } from './holds/change-holds.ts';
 import { findHolds, type HoldQuery } from './holds/find-holds.ts';
 import { addHoldRoutes } from './holds/routes.ts';
 import { retentionSettings } from './idempotency/expired-keys.ts';
 import { addListRoute } from './list/route.ts';
-import { openRegistrations } from './register/commit-batch.ts';
+import { openRegistrations, type RegistrationsOptions } from './register/commit-batch.ts';
 import { addRegisterRoute } from './register/route.ts';
 import { findRegistrations, type RegistrationQuery } from './status/find-registrations.ts';
 import { addAttendeeRoute, addChangeRoutes, addStatusRoute } from './status/routes.ts';
@@ -72,28 +72,8 @@ export const registrationsApi = defineApi({
       holdSharePercent: settings.HOLD_SHARE_PERCENT,
       onCommitted: notifier.notify,
     };
-    const onGroup = recordGroups(metrics);
-    const change = (name: string, to: 'cancelled' | 'confirmed') =>
-      createChangeGroups({ ...options, onGroup: onGroup(name) }, to);
     const mostSeconds = settings.HOLD_LIMIT_SECONDS;
-    const changeHolds = (name: string, to: HoldChange) =>
-      createHoldGroups({ ...options, mostSeconds, onGroup: onGroup(name) }, to);
-    const register = openRegistrations({ ...options, onGroup: onGroup('register') });
-    const changes = { cancel: change('cancel', 'cancelled'), confirm: change('confirm', 'confirmed') };
-    const holdChanges = {
-      confirm: changeHolds('confirm hold', 'confirmed'),
-      extend: changeHolds('extend hold', 'extended'),
-      release: changeHolds('release hold', 'released'),
-    };
-    const replace = createReplacementGroups({ ...options, onGroup: onGroup('replace') });
-    const groups = [register, replace, ...Object.values(changes), ...Object.values(holdChanges)];
-    metrics?.figures(() => Promise.resolve({ register, ...changes }), {
-      waiting: {
-        help: 'Registrations that wait for a commit',
-        labels: ['kind'],
-        samples: (kinds) => Object.entries(kinds).map(([kind, groups]) => [{ kind }, groups.waiting()]),
-      },
-    });
+    const { register, replace, changes, holds, all } = openGroups(options, mostSeconds, metrics);
     const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
       findRegistrations(reads, queries),
     );
@@ -108,16 +88,43 @@ export const registrationsApi = defineApi({
         addListRoute(api, reads, answerWithinMs);
         addChangeRoutes(api, changes, findRegistration);
         addAttendeeRoute(api, replace, findRegistration);
-        addHoldRoutes(api, { reads, register, findHold, mostSeconds, ...holdChanges });
+        addHoldRoutes(api, { reads, register, findHold, mostSeconds, ...holds });
         addResetRoute(api, resets, changes.cancel, answerWithinMs);
       },
       async close() {
-        await Promise.all(groups.map((one) => one.drain()));
+        await Promise.all(Object.values(all).map((groups) => groups.drain()));
         notifier.flush();
       },
     };
   },
 });
+
+/** Opens the groups that commit the requests of partners. `all` has them by the name that metrics give them. */
+function openGroups(options: RegistrationsOptions, mostSeconds: number, metrics: ApiContext['metrics']) {
+  const onGroup = recordGroups(metrics);
+  const named = (kind: string) => ({ ...options, mostSeconds, onGroup: onGroup(kind) });
+  const register = openRegistrations(named('register'));
+  const replace = createReplacementGroups(named('replace'));
+  const changes = {
+    cancel: createChangeGroups(named('cancel'), 'cancelled'),
+    confirm: createChangeGroups(named('confirm'), 'confirmed'),
+  };
+  const holds = {
+    confirm: createHoldGroups(named('confirm hold'), 'confirmed'),
+    extend: createHoldGroups(named('extend hold'), 'extended'),
+    release: createHoldGroups(named('release hold'), 'released'),
+  };
+  const ofHolds = Object.entries(holds).map(([kind, groups]) => [`${kind} hold`, groups] as const);
+  const all = { register, replace, ...changes, ...Object.fromEntries(ofHolds) };
+  metrics?.figures(() => Promise.resolve(Object.entries(all)), {
+    waiting: {
+      help: 'Registrations that wait for a commit',
+      labels: ['kind'],
+      samples: (kinds) => kinds.map(([kind, groups]) => [{ kind }, groups.waiting()]),
+    },
+  });
+  return { register, replace, changes, holds, all };
+}
 
 const SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
 import { NotFound } from '@floodgate/service/failure';
+import { allocate, assertEnough, listAllocations } from './allocations.ts';
 import {
   createTicket,
   describeTicket,
@@ -72,10 +73,34 @@ export const updateTicketAction = defineAction({
     if (!before) throw new NotFound('no such ticket');
     if (settings.active !== undefined) await switchAlone(db, before, settings.active);
     const ticket = await updateTicket(db, before, settings, lastModifiedBy);
+    if (ticket.allocated && ticket.capacity < before.capacity)
+      assertEnough(ticket, await listAllocations(db, before.shardId, [ticketId]));
     const [wasSoldOut, isSoldOut] = [before, ticket].map(({ taken, capacity }) => taken === capacity);
     if (wasSoldOut !== isSoldOut) await publishTicketState(db, before);
     note(`ticket:${ticketId}`, { before: settingsOf(before), after: settingsOf(ticket) });
     return describeTicket(ticket);
+  },
+});
+
+/** Sets how many seats of a ticket only this partner may sell, and how many it may sell at most. */
+export const allocateTicketAction = defineAction({
+  name: 'ticket.allocate',
+  input: Type.Object({
+    ticketId: Id,
+    partnerId: Id,
+    reserved: Type.Optional(Seats),
+    cap: Type.Optional(Type.Union([Seats, Type.Null()], { description: `${Seats.description!}, or none` })),
+    releasesAt: Type.Optional(instantOrNull('a time, or none')),
+  }),
+  check: ({ reserved = 0, cap = null }): Record<string, string> =>
+    cap !== null && cap < reserved ? { cap: 'at least the number of reserved seats' } : {},
+  run: async (db, { ticketId, partnerId, reserved = 0, cap = null, releasesAt = null }, note) => {
+    const { before, after } = await allocate(db, ticketId, partnerId, { reserved, cap, releasesAt });
+    const [was = null, is = null] = [before, after].map(
+      (all) => all.find((one) => one.partnerId === partnerId) ?? null,
+    );
+    note(`ticket:${ticketId}`, { before: { allocation: was }, after: { allocation: is } });
+    return after;
   },
 });
 

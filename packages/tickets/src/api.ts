@@ -10,6 +10,7 @@ import {
 import { readThroughCache } from '@floodgate/database';
 import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
 import { isAvailable, launchStateAt, seatsLeft } from './launch.ts';
+import { asSeenBy, listAllocations } from './allocations.ts';
 import { readSale, readSeatsLeft, type Ticket as StoredTicket } from './tickets.ts';
 
 /** Each ticket is a series of the metrics. */
@@ -37,10 +38,28 @@ const rememberSales = ({ reads, shardReads }: ApiContext) =>
     const tickets = await shardReads(shardId, () => readSale(reads, eventId, shardId));
     // Postgres's clock decides. Without tickets, any clock will do.
     const readAt = tickets[0]?.readAt ?? new Date();
-    const available = tickets.filter((ticket) => isAvailable(ticket, readAt));
-    const text = JSON.stringify(success(available.map(toTicket)));
-    return { text, tickets, readAt: readAt.getTime(), receivedAt: performance.now() };
+    const allocated = tickets.filter((ticket) => ticket.allocated).map(({ id }) => id);
+    const allocations =
+      allocated.length > 0 ? await shardReads(shardId, () => listAllocations(reads, shardId, allocated)) : [];
+    const describe = (partnerId: number) => {
+      const seen = tickets.map((ticket) => asSeenBy(partnerId, ticket, allocations));
+      const available = seen.filter((ticket) => isAvailable(ticket, readAt));
+      return { text: JSON.stringify(success(available.map(toTicket))), tickets: seen };
+    };
+    const views = new Map<number, ReturnType<typeof describe>>();
+    return {
+      /** Returns the list of a partner, as text and as tickets. Without allocations, all partners have the same. */
+      viewOf: (partnerId: number) => {
+        const viewer = allocations.length > 0 ? partnerId : EVERYBODY;
+        return views.getOrInsertComputed(viewer, describe);
+      },
+      readAt: readAt.getTime(),
+      receivedAt: performance.now(),
+    };
   });
+
+/** The viewer of an event without allocations. */
+const EVERYBODY = 0;
 
 /**
  * GET /events/tickets lists available tickets. It does not read a body. GET /events/launch reports the state
@@ -55,19 +74,22 @@ function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>) {
         tags: ['Tickets'],
         summary: 'Get Tickets',
         description:
-          'Lists the tickets of the event that are active, on sale and not sold out. The list is at most 1 s old.',
+          'Lists the tickets of the event that are active, on sale and not sold out for you. The list is at most 1 s old.',
         failures: COMMON_FAILURES,
         response: answersOf(Type.Array(Ticket)),
       },
     },
-    ({ principal: { eventId, shardId } }, reply) => {
+    ({ principal: { eventId, shardId, partnerId } }, reply) => {
       // The cache holds the text of the answer, which Fastify sends unchanged. It is sent and not returned: a
       // promise would be a large part of the cost of this route.
       void reply.type('application/json; charset=utf-8');
       const sale = sales.get(eventId);
       const send = (answer: unknown) => void reply.send(answer as never);
-      if (sale) send(sale.text);
-      else sales.forceFetch(eventId, { context: shardId }).then(({ text }) => send(text), send);
+      if (sale) send(sale.viewOf(partnerId).text);
+      else
+        sales
+          .forceFetch(eventId, { context: shardId })
+          .then(({ viewOf }) => send(viewOf(partnerId).text), send);
     },
   );
   api.get(
@@ -83,11 +105,11 @@ function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>) {
         response: answersOf(LaunchState),
       },
     },
-    async ({ principal: { eventId, shardId } }) => {
+    async ({ principal: { eventId, shardId, partnerId } }) => {
       const sale = sales.get(eventId) ?? (await sales.forceFetch(eventId, { context: shardId }));
       // The age of the cached state is added, so that the opening is not a second late. It is never early.
       const moment = new Date(sale.readAt + performance.now() - sale.receivedAt);
-      const { opensAt, closesAt, ...state } = launchStateAt(sale.tickets, moment);
+      const { opensAt, closesAt, ...state } = launchStateAt(sale.viewOf(partnerId).tickets, moment);
       return success({
         ...state,
         opensAt: opensAt && formatTimestamp(opensAt),

@@ -1,9 +1,17 @@
 import { Option, type Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
 import type { Cli } from '@floodgate/command';
-import { parseId, parsePrice, parseText, parseTimeOrNone, parseWhole } from '@floodgate/command/arguments';
+import {
+  parseId,
+  parsePrice,
+  parseText,
+  parseTimeOrNone,
+  parseWhole,
+  parseWholeOrNone,
+} from '@floodgate/command/arguments';
 import { record, tableOf, timeText } from '@floodgate/command/output';
 import { reading } from '@floodgate/operators/reading';
+import type { Allocation } from './allocations.ts';
 import type { DescribedTicket } from './tickets.ts';
 
 /** `floodgate ticket …` */
@@ -38,10 +46,24 @@ export function addTicketCommands(program: Command, cli: Cli) {
   performs('resume-all', 'resumeSalesAction', changed)
     .description('put the same tickets on sale again')
     .argument('<eventId>', 'the event', parseId);
+  const listed = (allocations: Allocation[]) =>
+    allocations.length === 0 ? 'no allocations' : tableOf(allocations.map(allocationFieldsOf));
+  performs('allocate', 'allocateTicketAction', listed)
+    .description(
+      'reserve seats of a ticket for a partner, or limit how many it may sell; without options, remove both',
+    )
+    .argument('<ticketId>', 'the ticket', parseId)
+    .argument('<partnerId>', 'the partner', parseId)
+    .option('--reserved <seats>', 'seats that only this partner may sell', parseWhole)
+    .option('--cap <seats>', 'how many seats it may sell, or none', parseWholeOrNone)
+    .option('--releases-at <time>', 'when everybody may sell the reserved seats, or none', parseTimeOrNone);
   const reads = reading(ticket, cli, async () => (await import('./console.ts')).ticketOperations);
   reads('list', 'ticketList', (tickets: DescribedTicket[]) => tableOf(tickets.map(fieldsOf)))
     .description('list the tickets of an event, on sale or not')
     .argument('<eventId>', 'the event', parseId);
+  reads('allocations', 'ticketAllocations', listed)
+    .description('list the allocations of a ticket')
+    .argument('<ticketId>', 'the ticket', parseId);
 }
 
 function addSharedOptions(command: CommandUnknownOpts) {
@@ -62,6 +84,11 @@ function textOf(ticket: DescribedTicket) {
 function fieldsOf(ticket: DescribedTicket) {
   const { id, title, price, active, capacity, taken, left } = ticket;
   return { id, title, price: price.toFixed(2), active, capacity, taken, left, 'on sale': windowOf(ticket) };
+}
+
+function allocationFieldsOf({ partnerId, reserved, unsold, cap, taken, releasesAt }: Allocation) {
+  const releases = releasesAt && timeText(releasesAt);
+  return { partner: partnerId, reserved, unsold, taken, cap: cap ?? 'none', releases: releases ?? 'never' };
 }
 
 /** Returns a sales window in words. */

@@ -1,7 +1,8 @@
 import { Id } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
-import { describeTicket, listTickets } from './tickets.ts';
+import { listAllocations } from './allocations.ts';
+import { describeTicket, findTicket, listTickets } from './tickets.ts';
 
 export { sumSeats } from './tickets.ts';
 
@@ -15,8 +16,20 @@ export const ticketOperations = [
     { eventId: Id },
     async (db, { eventId }) => (await listTickets(db, eventId)).map(describeTicket),
   ),
+  reads(
+    'GET /tickets/{ticketId}/allocations',
+    'List the allocations of a ticket',
+    'ticketAllocations',
+    { ticketId: Id },
+    async (db, { ticketId }) => listAllocations(db, (await findTicket(db, ticketId)).shardId, [ticketId]),
+  ),
   performs('POST /events/{eventId}/tickets', 'Add a ticket to an event', actions.createTicketAction),
   performs('PATCH /tickets/{ticketId}', 'Change the given settings of a ticket', actions.updateTicketAction),
+  performs(
+    'PUT /tickets/{ticketId}/allocations/{partnerId}',
+    'Reserve seats of a ticket for a partner, or limit how many it may sell',
+    actions.allocateTicketAction,
+  ),
   performs(
     'POST /events/{eventId}/tickets/stop-all',
     'Take all tickets of an event off sale',

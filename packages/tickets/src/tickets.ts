@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { inCamelCase, inTransaction, type Database } from '@floodgate/database';
 import { askShards, awayText, shardIds } from '@floodgate/database/reads/shards';
 import { findEvent, keepInShard } from '@floodgate/events';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, NotFound } from '@floodgate/service/failure';
 
 /**
  * The columns of a ticket. Not *: services prepare their statements, and Postgres rejects a prepared
@@ -19,6 +19,7 @@ const COLUMNS = [
   'saleStartsAt',
   'saleEndsAt',
   'taken',
+  'allocated',
   'createdAt',
   'lastModifiedAt',
   'lastModifiedBy',
@@ -54,6 +55,22 @@ export async function createTicket(db: Database, eventId: number, settings: NewT
       .returning(COLUMNS)
       .executeTakeFirstOrThrow();
   });
+}
+
+/** Returns a ticket with its shard. Throws Failure if it does not exist. */
+export async function findTicket(db: Database, ticketId: number) {
+  const { answers, away } = await askShards(await shardIds(db), (shardId) =>
+    inCamelCase(db)
+      .selectFrom('tickets')
+      .select(['shardId', ...COLUMNS])
+      .where('shardId', '=', shardId)
+      .where('id', '=', ticketId)
+      .executeTakeFirst(),
+  );
+  const found = answers.find((answer) => answer !== undefined);
+  if (!found)
+    throw new NotFound(away.length > 0 ? `no such ticket, but ${awayText(away)}` : 'no such ticket');
+  return found;
 }
 
 /**

@@ -29,7 +29,10 @@ const onOne = (command: Command, description: string) =>
 
 const TYPES = new Option('--types <types>', 'types of entries to send, separated by commas');
 TYPES.argParser((text) => text.split(',').map((type) => type.trim()));
-const INCLUDE = new Option('--include <fields>', "additional fields of each entry: partnerReference, or '' for none");
+const INCLUDE = new Option(
+  '--include <fields>',
+  "additional fields of each entry: partnerReference, or '' for none",
+);
 INCLUDE.argParser((text) => (text === '' ? [] : text.split(',')));
 const ENTRIES = new Option('--entries <number>', 'maximum number of entries in one message');
 ENTRIES.argParser(parseWhole);

@@ -45,11 +45,11 @@ begin
   where shard_id = shard and serial = old_serial;
   perform record_changes(shard, 'cancelled', array[old_serial]);
   insert into registrations (
-    shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code, attendee_digest, partner_reference,
-    full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+    shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code, attendee_digest, hold_id,
+    partner_reference, full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
   ) values (
-    shard, new_serial, batch, 1, old.ticket_id, event, partner, new_code, digest, old.partner_reference,
-    new_name, new_address, new_phone, new_gender, coalesce(new_seat, old.table_or_seat), new_extra_1, new_extra_2
+    shard, new_serial, batch, 1, old.ticket_id, event, partner, new_code, digest, old.hold_id,
+    old.partner_reference, new_name, new_address, new_phone, new_gender, coalesce(new_seat, old.table_or_seat), new_extra_1, new_extra_2
   );
   insert into batches (shard_id, id, size, first_serial, last_serial, event_id, partner_id, relay_at)
   values (shard, batch, 1, new_serial, new_serial, event, partner, now() + relay_after);

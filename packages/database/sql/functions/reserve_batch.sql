@@ -52,8 +52,8 @@ declare
   -- By wanted ticket: number of seats granted.
   sold integer[] := array_fill(0, array[cardinality(wanted_tickets)]);
   seats_granted integer;
-  -- Number of wanted tickets with seats for all registrations.
-  enough integer := 0;
+  -- All wanted tickets have seats for all registrations.
+  seats_suffice boolean := true;
   -- By position of the first registration of an attendee: the position that has the seat.
   attending integer[];
   -- By position: the position in this batch whose seat it shares.
@@ -86,6 +86,23 @@ declare
   -- limit.
   holds_left integer[] := '{2147483647}';
   holds_suffice boolean := true;
+  -- The wanted tickets with allocations.
+  allocated integer[] := '{}';
+  -- By wanted ticket: seats that are reserved for partners and not taken.
+  set_aside integer[] := array_fill(0, array[cardinality(wanted_tickets)]);
+  -- By position: an index into the next arrays. Null: the partner has no allocation.
+  sellers integer[];
+  seller integer;
+  -- By ticket and partner with an allocation: its reserved seats that are left, how many more it may take, and how many
+  -- it takes now. The first element is for the others.
+  own_left integer[] := '{0}';
+  caps_left integer[] := '{2147483647}';
+  seller_tickets integer[] := '{0}';
+  seller_partners integer[] := '{0}';
+  seller_sold integer[] := '{0}';
+  -- By position: it got a reserved seat.
+  from_own boolean[];
+  caps_suffice boolean := true;
   entry record;
 begin
   -- Local to this transaction, so that it works through a connection pooler.
@@ -163,7 +180,7 @@ begin
   then
     update tickets set taken = taken + size
     where shard_id = shard and id = wanted_tickets[1] and event_id = wanted_events[1]
-      and capacity - taken >= size
+      and capacity - taken >= size and not allocated
       -- Citus refuses now() inside coalesce in an update.
       and active and (sale_starts_at is null or sale_starts_at <= now()) and (sale_ends_at is null or now() < sale_ends_at)
     returning capacity - taken + size as seats
@@ -179,7 +196,7 @@ begin
       select ticket_id::bigint << 32 | event_id from unnest(wanted_tickets, wanted_events) as _ (ticket_id, event_id)
     );
     for entry in
-      select capacity, capacity - taken as seats, width_bucket(id::bigint << 32 | event_id, wanted_keys) as index,
+      select id, allocated, capacity, capacity - taken as seats, width_bucket(id::bigint << 32 | event_id, wanted_keys) as index,
         active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
       from tickets
       where shard_id = shard and id = any(wanted_tickets)
@@ -189,18 +206,61 @@ begin
     loop
       capacities[entry.index] := entry.capacity;
       seats_left[entry.index] := case when entry.on_sale then entry.seats else -1 end;
-      if seats_left[entry.index] >= wanted_seats[entry.index] then
-        enough := enough + 1;
+      if entry.allocated then
+        allocated := allocated || entry.id;
       end if;
     end loop;
   end if;
 
+  if allocated <> '{}' then
+    for entry in
+      select index, seats
+      from unnest(wanted_tickets) with ordinality as wanted (id, index)
+      cross join lateral (
+        select sum(greatest(reserved - taken, 0)) as seats from allocations
+        where shard_id = shard and ticket_id = wanted.id and coalesce(releases_at > now(), true)
+        offset 0
+      ) a
+      where id = any(allocated) and seats > 0
+    loop
+      set_aside[entry.index] := entry.seats;
+    end loop;
+    for entry in
+      select owner.*, a.own, a.most
+      from (
+        select ticket, partner_id, array_agg(position::integer) as positions
+        from unnest(tickets, partners) with ordinality as input (ticket, partner_id, position)
+        where wanted_tickets[ticket] = any(allocated) group by ticket, partner_id
+      ) owner
+      cross join lateral (
+        select case when coalesce(releases_at > now(), true) then greatest(reserved - taken, 0) else 0 end as own,
+          coalesce(cap - taken, 2147483647) as most
+        from allocations
+        where shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
+        offset 0
+      ) a
+    loop
+      own_left := own_left || entry.own;
+      caps_left := caps_left || entry.most;
+      seller_tickets := seller_tickets || wanted_tickets[entry.ticket];
+      seller_partners := seller_partners || entry.partner_id;
+      seller_sold := seller_sold || cardinality(entry.positions);
+      caps_suffice := caps_suffice and cardinality(entry.positions) <= entry.most;
+      for i in 1 .. cardinality(entry.positions) loop
+        sellers[entry.positions[i]] := cardinality(own_left);
+      end loop;
+    end loop;
+  end if;
+  for i in 1 .. cardinality(wanted_tickets) loop
+    seats_suffice := seats_suffice and coalesce(seats_left[i] - set_aside[i] >= wanted_seats[i], false);
+  end loop;
+
   -- By ticket and partner: the seats that the partner can hold in addition to its current holds. Its share is at least
-  -- one seat. The tickets are locked, so no other transaction can add holds.
+  -- one seat, and all seats that are reserved for it. The tickets are locked, so no other transaction can add holds.
   if held_seconds is not null and hold_percent is not null then
     for entry in
       select owner.positions,
-        (greatest(capacities[owner.ticket]::bigint * hold_percent / 100, 1) - held.seats)::integer as seats
+        (greatest(capacities[owner.ticket]::bigint * hold_percent / 100, 1, reserved) - held.seats)::integer as seats
       from (
         select ticket, partner_id, array_agg(position::integer) as positions
         from unnest(tickets, partners, held_seconds) with ordinality as input (ticket, partner_id, held_for, position)
@@ -212,6 +272,11 @@ begin
           and held_until > now() and held_until < 'infinity' and cancelled_at is null
         offset 0
       ) held
+      left join lateral (
+        select reserved from allocations
+        where shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
+        offset 0
+      ) a on true
     loop
       holds_left := holds_left || entry.seats;
       holds_suffice := holds_suffice and cardinality(entry.positions) <= entry.seats;
@@ -224,7 +289,7 @@ begin
   -- Seats are granted by position while they last. A bulk call in mode "all" returns its seats if one of them is
   -- refused.
   if is_counted or known is null and is_duplicate is null and repeats is null and holds_suffice
-    and enough = cardinality(wanted_tickets)
+    and seats_suffice and caps_suffice
   then
     -- The usual case: everybody gets a seat.
     granted := array(select nextval('registrations_serial_seq') from generate_series(1, size));
@@ -233,15 +298,19 @@ begin
     first_serial := granted[1];
     last_serial := granted[size];
   else
+    seller_sold := array_fill(0, array[cardinality(seller_sold)]);
     for i in 1 .. size loop
       ticket := tickets[i];
+      seller := coalesce(sellers[i], 1);
       outcome := case
         when known[i] is not null then known[i]
         when returns_existing[i] and partners[attending[repeats[i]]] = partners[i] then 'existing'
         when seats_left[ticket] is null then 'no-such-ticket'
         when seats_left[ticket] < 0 then 'not-on-sale'
         when is_duplicate[i] or attending[repeats[i]] is not null then 'duplicate'
-        when seats_left[ticket] <= sold[ticket] then 'sold-out'
+        when seats_left[ticket] - case when own_left[seller] > 0 then 0 else set_aside[ticket] end <= sold[ticket]
+          then 'sold-out'
+        when caps_left[seller] <= 0 then 'allocation-sold'
         when holds_left[coalesce(holders[i], 1)] <= 0 then 'hold-limit'
         else 'registered'
       end;
@@ -250,6 +319,13 @@ begin
         sold[ticket] := sold[ticket] + 1;
         holds_left[coalesce(holders[i], 1)] := holds_left[coalesce(holders[i], 1)] - 1;
         attending[coalesce(repeats[i], i)] := i;
+        seller_sold[seller] := seller_sold[seller] + 1;
+        caps_left[seller] := caps_left[seller] - 1;
+        if own_left[seller] > 0 then
+          own_left[seller] := own_left[seller] - 1;
+          set_aside[ticket] := set_aside[ticket] - 1;
+          from_own[i] := true;
+        end if;
       elsif outcome = 'existing' then
         same_as[i] := attending[repeats[i]];
       end if;
@@ -261,6 +337,13 @@ begin
               sold[tickets[j]] := sold[tickets[j]] - 1;
               holds_left[coalesce(holders[j], 1)] := holds_left[coalesce(holders[j], 1)] + 1;
               attending[coalesce(repeats[j], j)] := null;
+              seller := coalesce(sellers[j], 1);
+              seller_sold[seller] := seller_sold[seller] - 1;
+              caps_left[seller] := caps_left[seller] + 1;
+              if from_own[j] then
+                own_left[seller] := own_left[seller] + 1;
+                set_aside[tickets[j]] := set_aside[tickets[j]] + 1;
+              end if;
             end if;
             if outcomes[j] in ('registered', 'existing') then
               outcomes[j] := 'group-refused';
@@ -297,6 +380,12 @@ begin
       where shard_id = shard and id = any(wanted_tickets)
         and wanted_keys[width_bucket(id::bigint << 32 | event_id, wanted_keys)] = id::bigint << 32 | event_id
         and sold[width_bucket(id::bigint << 32 | event_id, wanted_keys)] > 0;
+    end if;
+
+    if cardinality(seller_tickets) > 1 then
+      update allocations set taken = taken + input.sold
+      from unnest(seller_tickets, seller_partners, seller_sold) as input (ticket, partner, sold)
+      where shard_id = shard and ticket_id = input.ticket and partner_id = input.partner and input.sold > 0;
     end if;
 
     if digests is null and held_seconds is null and partner_references is null then

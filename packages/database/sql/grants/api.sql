@@ -12,7 +12,7 @@ grant select, insert on batches to :"role";
 -- It inserts a change when a ticket sells out. On a cluster, Citus writes the defaults (id, at) as well.
 grant insert (shard_id, id, at, kind, ticket_id) on changes to :"role";
 grant usage on sequence registrations_serial_seq, changes_id_seq to :"role";
-grant select, update (taken) on tickets to :"role";
+grant select, update (taken) on tickets, allocations to :"role";
 grant select, insert, delete on idempotency_keys to :"role";
 
 grant select (id, requests_per_second, weight, disabled_at) on partners to :"role";

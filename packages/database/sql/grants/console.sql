@@ -2,7 +2,7 @@
 -- data. It creates no objects, reads no hashes of partners' secrets, and changes neither the journal nor the audit log.
 
 grant select on
-  schema_files, shards, events, event_grants, tickets, ticket_states, batches, changes, registrations, journal_heads,
+  schema_files, shards, events, event_grants, tickets, allocations, ticket_states, batches, changes, registrations, journal_heads,
   journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts, mail_suppressions,
   secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys, attendees
 to :"role";
@@ -15,9 +15,10 @@ grant update (
   name, shard_id, cancel_until, starts_at, ends_at, venue, time_zone, language, reply_to, revision, archived_at, stopped_tickets
 ) on events to :"role";
 grant insert, delete on event_grants to :"role";
+grant insert, update, delete on allocations to :"role";
 grant insert, delete on tickets to :"role";
 grant update (
-  title, price, benefits, active, capacity, sale_starts_at, sale_ends_at, last_modified_at, last_modified_by
+  title, price, benefits, active, capacity, allocated, sale_starts_at, sale_ends_at, last_modified_at, last_modified_by
 ) on tickets to :"role";
 grant usage on sequence ticket_ids, changes_id_seq to :"role";
 grant insert (shard_id, id, at, kind, ticket_id) on changes to :"role";

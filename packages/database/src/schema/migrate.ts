@@ -93,7 +93,7 @@ async function apply(db: Database, { name, folder, text, hash }: SqlFile) {
 }
 
 /** A statement: comments, strings, bodies in $$ and other characters, up to a semicolon. */
-const STATEMENT = /(?:--[^\n]*|'[^']*'|\$\$.*?\$\$|-(?!-)|\$(?!\$)|[^;'$-])+;/gs;
+const STATEMENT = /(?:--[^\n]*\n|'[^']*'|\$\$.*?\$\$|-(?!-)|\$(?!\$)|[^;'$-])+;/gs;
 
 /** Returns the statements of a table file. Citus alters a distributed table only by a statement that is sent alone. */
 const statementsOf = (text: string) => text.match(STATEMENT) ?? [];

@@ -118,11 +118,25 @@ export interface Schema {
     active: Generated<boolean>;
     capacity: number;
     taken: Generated<number>;
+    /** Whether it has allocations. */
+    allocated: Generated<boolean>;
     sale_starts_at: Date | null;
     sale_ends_at: Date | null;
     created_at: CreatedAt;
     last_modified_at: Generated<Date>;
     last_modified_by: string;
+  };
+  allocations: OfShard & {
+    ticket_id: number;
+    partner_id: number;
+    /** Seats that only this partner may sell. */
+    reserved: number;
+    /** How many seats it may sell. Null: there is no limit. */
+    cap: number | null;
+    /** When others may sell what is reserved. Null: never. */
+    releases_at: Date | null;
+    /** Its seats that are not cancelled. */
+    taken: number;
   };
   registrations: OfPartner & {
     serial: number;

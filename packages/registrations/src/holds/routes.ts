@@ -21,9 +21,9 @@ import {
 import type { Database } from '@floodgate/database';
 import type { Call, Principal, Routes } from '@floodgate/http';
 import type { Registrations } from '../register/commit-batch.ts';
-import { digestOfAttendee, toHold, type SeatOutcome } from '../register/reserve-batch.ts';
+import { digestFor, toHold, type Outcome, type Reservation } from '../register/reserve-batch.ts';
 import { CODES, provokedCode } from '../register/route.ts';
-import type { RegistrationRow } from '../status/find-registrations.ts';
+import { passReferenceOf, type RegistrationRow } from '../status/find-registrations.ts';
 import { REFUSALS } from '../status/routes.ts';
 import type { ChangedHold, HoldGroups } from './change-holds.ts';
 import { describeHold, type FoundHold, type HoldQuery } from './find-holds.ts';
@@ -43,6 +43,7 @@ export interface HoldsOptions {
 const NO_HOLD = 'No such hold';
 const HOLD_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '32', '37', '40', '41', '91'];
 const CHANGE_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '34', '35', '91'];
+const CONFIRM_FAILURES: FailureCode[] = [...CHANGE_FAILURES, '33'];
 const tags = ['Holds'];
 
 /** The outcome of each change, and the reason of its refusal. */
@@ -78,48 +79,65 @@ function addHoldRoute(api: Routes, { reads, register, findHold, mostSeconds }: H
       },
       bodyLimit: BODY_LIMIT_BYTES,
       onRequest: register.refuseWhenFull,
-      preHandler: async (request) => void (await request.countAs(seatsIn(request.body as HoldRequest))),
+      preHandler: async ({ body, countAs }, reply) => {
+        if (seatsIn(body) > HOLD_LIMIT) reply.fail('11', TOO_MANY);
+        else await countAs(seatsIn(body));
+      },
     },
     async (request, reply) => {
       const { principal, headers, body } = request;
-      if (seatsIn(body) > HOLD_LIMIT)
-        return reply.fail('11', {
-          message: `tickets: together at most ${HOLD_LIMIT} seats`,
-          invalidFields: [{ field: 'tickets', rule: 'maximum' }],
-        });
-      const provoked = provokedCode(
-        principal,
-        { emailAddress: `${body.partnerReference}@floodgate.invalid` },
-        HOLD_FAILURES,
-      );
-      if (provoked) return register.refuse(request, reply, provoked);
-      const seconds = Math.min(Number(headers['hold-for'] ?? DEFAULT_HOLD_SECONDS), mostSeconds);
+      const emailAddress = `${body.partnerReference}@floodgate.invalid`;
+      const provoked = provokedCode(principal, { emailAddress }, HOLD_FAILURES);
+      if (provoked && provoked !== '91') return register.refuse(request, reply, provoked);
+      const seconds = Math.min(secondsIn(headers), mostSeconds);
       const { holdId, ...hold } = toHold(principal, body, seconds, headers);
       const outcome = await register.submit(request, hold);
       request.batchId = hold.batchId;
-      if (outcome.kind !== 'bulk') {
-        if (outcome.kind === 'failed') throw new Error('a hold failed');
-        return register.refuse(request, reply, CODES[outcome.kind as keyof typeof CODES]);
-      }
-      const refused = outcome.outcomes.findIndex(isRefused);
-      if (refused >= 0) {
-        const code = CODES[outcome.outcomes[refused]!.kind as keyof typeof CODES];
-        const message = `Ticket ${hold.reservations[refused]!.ticketId}: ${failure(code).responseMessage}`;
-        return register.refuse(request, reply, code, { message });
-      }
-      if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
-      const [first] = outcome.outcomes as { serial: number }[];
-      const made = outcome.replayed ? holdOf(reads, principal, first!.serial) : Promise.resolve(holdId);
+      if (outcome.kind === 'failed') throw new Error('a hold failed');
+      const refusal = refusalOf(outcome, hold.reservations, body);
+      if (refusal) return register.refuse(request, reply, ...refusal);
+      const { outcomes, replayed } = outcome as Granted;
+      const isLost = provoked === '91' && !replayed;
+      const made = replayed ? holdOf(reads, principal, outcomes[0]!.serial) : Promise.resolve(holdId);
       const found = await made.then((id) => findHold({ ...principal, holdId: id })).catch(() => undefined);
-      // The seats are held, but the answer is not known.
-      return found ? success(describeHold(found)) : register.refuse(request, reply, '91');
+      // If the hold cannot be read, its seats are held all the same.
+      if (!found || isLost) return register.refuse(request, reply, '91');
+      if (replayed) void reply.header('idempotent-replayed', 'true');
+      return success(describeHold(found));
     },
   );
 }
 
-const seatsIn = ({ tickets }: HoldRequest) => tickets.reduce((sum, { seats }) => sum + seats, 0);
+const secondsIn = ({ 'hold-for': seconds }: { 'hold-for'?: string | undefined }) =>
+  Number(seconds ?? DEFAULT_HOLD_SECONDS);
 
-const isRefused = ({ kind }: SeatOutcome) => kind !== 'registered' && kind !== 'group-refused';
+/** The outcome of a call that got all its seats. */
+interface Granted {
+  outcomes: { serial: number }[];
+  replayed: boolean;
+}
+
+/** Returns the code and message of a hold that was refused, with the ticket that is to blame; null if it got its seats. */
+function refusalOf(
+  outcome: Outcome,
+  reservations: readonly Reservation[],
+  { tickets }: HoldRequest,
+): [FailureCode, { message?: string }] | null {
+  if (outcome.kind !== 'bulk') return [CODES[outcome.kind as keyof typeof CODES], {}];
+  const refused = outcome.outcomes.findIndex(({ kind }) => kind !== 'registered' && kind !== 'group-refused');
+  if (refused < 0) return null;
+  const code = CODES[outcome.outcomes[refused]!.kind as keyof typeof CODES];
+  const { ticketId } = reservations[refused]!;
+  const place = tickets.findIndex((one) => one.organizedEventTicketID === ticketId);
+  return [code, { message: `tickets[${place}]: ${failure(code).responseMessage}` }];
+}
+
+const TOO_MANY = {
+  message: `tickets: together at most ${HOLD_LIMIT} seats`,
+  invalidFields: [{ field: 'tickets', rule: 'maximum' }],
+};
+
+const seatsIn = ({ tickets }: HoldRequest) => tickets.reduce((sum, { seats }) => sum + seats, 0);
 
 /** Returns the hold of a registration. */
 async function holdOf(reads: Database, { shardId }: Principal, serial: number) {
@@ -163,7 +181,7 @@ function addConfirmRoute(api: Routes, options: HoldsOptions) {
         description:
           'Registers the attendees of a hold, all or none: one attendee for each held seat, or one contact for all. Safe to repeat: a ' +
           'hold that was confirmed with the same names and addresses is answered "00" again. After the hold has expired, the answer is 35.',
-        failures: [...CHANGE_FAILURES, '33'],
+        failures: CONFIRM_FAILURES,
         params: HoldPath,
         body: HoldConfirmation,
         response: answersOf(Hold),
@@ -186,22 +204,19 @@ function addConfirmRoute(api: Routes, options: HoldsOptions) {
           invalidFields: [{ field: 'attendees', rule: 'oneOf' }],
         });
       const given: readonly Attendee[] = attendees ?? [contact!];
-      for (const attendee of given) {
-        const provoked = provokedCode(principal, attendee, [...CHANGE_FAILURES, '33']);
-        if (provoked) return options.confirm.refuse(request, reply, provoked);
-      }
-      return answer(request, reply, (seats) => {
+      const provoked = given
+        .map((attendee) => provokedCode(principal, attendee, CONFIRM_FAILURES))
+        .find((code) => code !== undefined);
+      if (provoked && provoked !== '91') return options.confirm.refuse(request, reply, provoked);
+      const choose: Choose = (seats) => {
         if (attendees && attendees.length !== seats.length)
           return `attendees: ${seats.length}, one for each held seat`;
         return seats.map(({ serial, ticketId }, index) => {
           const attendee = contact ?? given[index]!;
-          const isUnique = principal.duplicatePolicy !== 'allow';
-          const attendeeDigest = isUnique
-            ? digestOfAttendee(principal, ticketId, attendee.emailAddress)
-            : null;
-          return { serial, attendee, attendeeDigest };
+          return { serial, attendee, attendeeDigest: digestFor(principal, ticketId, attendee) };
         });
-      });
+      };
+      return answer(request, reply, choose, { losesAnswer: provoked === '91' });
     },
   );
 }
@@ -228,8 +243,7 @@ function addExtendRoute(api: Routes, options: HoldsOptions) {
       bodyLimit: BODY_LIMIT_BYTES,
     },
     async (request, reply) => {
-      const seconds = Number(request.headers['hold-for'] ?? DEFAULT_HOLD_SECONDS);
-      return answer(request, reply, (seats) => seats, seconds);
+      return answer(request, reply, (seats) => seats, { seconds: secondsIn(request.headers) });
     },
   );
 }
@@ -256,14 +270,13 @@ function addReleaseRoute(api: Routes, options: HoldsOptions) {
     },
     async (request, reply) => {
       const { passReferences } = request.body;
-      return answer(request, reply, (seats, hold) => {
+      const choose: Choose = (seats, hold) => {
         if (!passReferences) return seats;
         const wanted = new Set(passReferences);
-        const named = hold.seats.filter((_, index) =>
-          wanted.has(describeHold(hold).seats[index]!.passReference),
-        );
+        const named = hold.seats.filter((seat) => wanted.has(passReferenceOf(seat)));
         return named.length === wanted.size ? named : 'passReferences: seats of this hold';
-      });
+      };
+      return answer(request, reply, choose, {});
     },
   );
 }
@@ -277,45 +290,57 @@ interface HoldReply<Failed> {
 }
 
 /**
- * Returns a function that changes a hold and answers with its new state. `choose` gets the held seats, or if there are none those that
- * are not cancelled. It returns the seats to change, or the rule that the request breaks.
+ * Returns the seats to change, or the rule that the request breaks. Gets the held seats, or if there are none those that are not
+ * cancelled.
  */
+type Choose = (seats: RegistrationRow[], hold: FoundHold) => ChangedHold['seats'] | string;
+
+interface Extras {
+  seconds?: number;
+  /** Makes the change and answers 91, unless it was made before. */
+  losesAnswer?: boolean;
+}
+
+/** Returns a function that changes a hold and answers with its new state. */
 function createAnswer({ findHold, ...options }: HoldsOptions, name: keyof typeof CHANGED) {
   const groups = options[name];
   return async function answer<Failed>(
     call: HoldCall,
     reply: HoldReply<Failed>,
-    choose: (seats: RegistrationRow[], hold: FoundHold) => ChangedHold['seats'] | string,
-    seconds?: number,
+    choose: Choose,
+    { losesAnswer, ...extras }: Extras,
   ) {
     const query = { ...call.principal, holdId: call.params.holdReference };
     const hold = await findHold(query);
     if (!hold) return reply.fail('34', { message: NO_HOLD });
     const open = hold.seats.filter(({ state }) => state !== 'cancelled');
     const held = open.filter(({ state }) => state === 'held');
-    if (open.length === 0 && name === 'release') return success(describeHold(hold));
-    const chosen = choose(held.length > 0 ? held : open, hold);
-    if (held.length === 0 && typeof chosen === 'string')
-      return reply.fail('35', { message: whyTooLate(hold) });
-    if (typeof chosen === 'string') {
-      const [field] = chosen.split(':') as [string];
-      return reply.fail('11', { message: chosen, invalidFields: [{ field, rule: 'items' }] });
-    }
-    const item = { holdId: hold.holdId, seats: chosen, ...(seconds !== undefined && { seconds }) };
-    const outcome = chosen.length === 0 ? 'too-late' : await groups.submit(call, item);
-    if (outcome === null) return reply.fail('34', { message: NO_HOLD });
+    if (open.length === 0)
+      return name === 'release'
+        ? success(describeHold(hold))
+        : reply.fail('35', { message: whyTooLate(hold) });
+    const seats = choose(held.length > 0 ? held : open, hold);
+    if (typeof seats === 'string') return reply.fail(...faultOf(seats, hold, held.length > 0));
+    const outcome = await groups.submit(call, { holdId: hold.holdId, seats, ...extras });
     const now = await findHold(query).catch(() => undefined);
-    if (outcome === CHANGED[name])
-      // The change is committed, but the new state is not known. It is safe to repeat.
-      return now ? success(describeHold(now)) : groups.refuse(call, reply, '91');
-    const code = REFUSALS[outcome as keyof typeof REFUSALS];
-    return groups.refuse(
-      call,
-      reply,
-      code,
-      outcome === 'too-late' && now ? { message: whyTooLate(now) } : {},
-    );
+    if (outcome !== CHANGED[name]) return groups.refuse(call, reply, ...refusedAs(outcome, now));
+    const isLost = losesAnswer && held.length > 0;
+    // If the new state is not known, the caller repeats the change, which is safe.
+    return now && !isLost ? success(describeHold(now)) : groups.refuse(call, reply, '91');
   };
+}
+
+/** Returns the answer to a request that breaks a rule. It may do so because the hold is confirmed already. */
+function faultOf(rule: string, hold: FoundHold, isHeld: boolean): [FailureCode, object] {
+  if (!isHeld) return ['35', { message: whyTooLate(hold) }];
+  const field = rule.slice(0, rule.indexOf(':'));
+  return ['11', { message: rule, invalidFields: [{ field, rule: 'items' }] }];
+}
+
+function refusedAs(outcome: unknown, now: FoundHold | undefined): [FailureCode, { message?: string }] {
+  if (outcome === null) return ['34', { message: NO_HOLD }];
+  const code = REFUSALS[outcome as keyof typeof REFUSALS];
+  return [code, outcome === 'too-late' && now ? { message: whyTooLate(now) } : {}];
 }
 
 function whyTooLate({ seats }: FoundHold): string {

@@ -2,7 +2,12 @@ import { parsePassReference } from '@floodgate/contract';
 import type { Database, JournalKind } from '@floodgate/database';
 import { NotFound } from '@floodgate/service/failure';
 import { readJournal, type CursorProblem, type JournalFilter } from '@floodgate/journal';
-import { findRegistrations, passReferenceOf, registrationsOf } from '../status/find-registrations.ts';
+import {
+  findRegistrations,
+  passReferenceOf,
+  registrationsOf,
+  type RegistrationRow,
+} from '../status/find-registrations.ts';
 
 /** The journal kinds that partners read. The others are about tickets. */
 const KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
@@ -37,8 +42,12 @@ export async function listByReference(
   db: Database,
   {
     partnerReference,
+    state,
     ...of
-  }: { partnerReference: string } & Record<'shardId' | 'eventId' | 'partnerId', number>,
+  }: { partnerReference: string; state?: string | undefined } & Record<
+    'shardId' | 'eventId' | 'partnerId',
+    number
+  >,
   after: number,
   limit: number,
 ) {
@@ -58,7 +67,8 @@ export async function listByReference(
     serials.map(({ serial }) => ({ ...of, serial })),
   );
   const cursor = String(serials.at(-1)?.serial ?? after);
-  return { rows: rows.filter((row) => row !== undefined), cursor, more: serials.length === limit };
+  const wanted = rows.filter((row) => row !== undefined && (state ?? row.state) === row.state);
+  return { rows: wanted as RegistrationRow[], cursor, more: serials.length === limit };
 }
 
 /** Returns the registration with this pass reference, its partner and its shard. Throws Failure if there is none. */

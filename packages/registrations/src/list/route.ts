@@ -41,7 +41,7 @@ export function addListRoute(api: Routes, reads: Database, answerWithinMs: numbe
         (after, limit) =>
           partnerReference === undefined
             ? listRegistrations(reads, selection, after, limit)
-            : listByReference(reads, { ...request.principal, partnerReference }, after, limit),
+            : listByReference(reads, { ...request.principal, partnerReference, state }, after, limit),
         ({ rows, ...page }) => ({
           registrations: rows.map((row) => entryOf(row, include === 'partnerReference')),
           ...page,

@@ -11,7 +11,7 @@ export const UNREAD = 'does not answer, so its books are unknown';
 const LONG_AGO = sql`now() - interval '15 minutes'`;
 
 /**
- * Returns the points at which the books do not balance, shard by shard: seats that are taken without a registration, tickets in
+ * Returns the points at which the books do not balance, shard by shard: seats that are taken without a registration, allocations that are broken, tickets in
  * another shard than their event, references to a wrong or missing row, batches that contradict their registrations or are missing
  * from the journal, and forgotten batches and holds. Reads one snapshot of each shard, so it is exact under load. Changes nothing.
  * A shard that does not answer is reported as well, because its books are unknown.
@@ -28,7 +28,7 @@ export async function reconcile(db: Database) {
 }
 
 const compareBooks = (shard: number) => sql<Difference>`
-  with ${books(shard)} ${differences(shard)} order by 1`;
+  with ${books(shard)} ${ofTickets(shard)} union all ${ofBatches(shard)} order by 1`;
 
 const books = (shard: number) => sql`
   -- Reads the registrations twice, each time into few groups. A single read into finer groups takes ten times as long.
@@ -45,6 +45,7 @@ const books = (shard: number) => sql`
     from registrations where shard_id = ${shard} group by batch_id
   ),
   ticket as (select * from tickets where shard_id = ${shard}),
+  allocation as (select * from allocations where shard_id = ${shard}),
   batch as (select * from batches where shard_id = ${shard}),
   -- A missing ticket is not reported here: it is reported once, with its seats.
   astray as materialized (
@@ -61,7 +62,7 @@ const books = (shard: number) => sql`
     where e.id is null or e.shard_id <> ${shard} or p.id is null or t.event_id <> e.id
   )`;
 
-const differences = (shard: number) => sql`
+const ofTickets = (shard: number) => sql`
   -- Tickets whose count of seats differs from their registrations.
   select 'ticket ' || coalesce(t.id, held.ticket_id) as subject,
     case when t.id is null then 'holds ' || held.seats || ' seats, but there is no such ticket'
@@ -69,14 +70,31 @@ const differences = (shard: number) => sql`
   from ticket t full join held on held.ticket_id = t.id
   where t.taken is distinct from coalesce(held.seats, 0)
 
+  -- Allocations whose count differs from the registrations, and tickets that reserve more seats than they have left.
+  union all
+  select 'allocation of ticket ' || a.ticket_id || ' to partner ' || a.partner_id,
+    'taken is ' || a.taken || ', but its registrations hold ' || coalesce(s.seats, 0) || ' seats'
+  from allocation a
+  left join (
+    select ticket_id, partner_id, sum(seats) as seats from alike group by ticket_id, partner_id
+  ) s on s.ticket_id = a.ticket_id and s.partner_id = a.partner_id
+  where a.taken <> coalesce(s.seats, 0)
+  union all
+  select 'ticket ' || t.id, 'reserves ' || sum(greatest(a.reserved - a.taken, 0)) || ' seats, but has '
+    || t.capacity - t.taken || ' left'
+  from ticket t join allocation a on a.ticket_id = t.id and coalesce(a.releases_at > now(), true)
+  group by t.id, t.capacity, t.taken
+  having sum(greatest(a.reserved - a.taken, 0)) > t.capacity - t.taken
+
   -- Tickets that cannot be found, because their event leads to another shard.
   union all
   select 'ticket ' || t.id, 'is here, but its event ' || e.id || ' lives in shard ' || e.shard_id
   from ticket t join events e on e.id = t.event_id
   where e.shard_id <> ${shard}
+`;
 
+const ofBatches = (shard: number) => sql`
   -- Batches that contradict their registrations.
-  union all
   select 'batch ' || coalesce(b.id, s.batch_id),
     case when b.id is null then 'has ' || s.size || ' registrations, but there is no such batch'
     when b.size <> coalesce(s.size, 0)

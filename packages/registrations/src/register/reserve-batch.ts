@@ -66,9 +66,7 @@ export function toReservation(principal: Principal, request: RegistrationRequest
     /** Ten random digits. */
     passCode: drawPassCode(),
     ...attendeeIn(request),
-    /** Null if the event allows duplicates. */
-    attendeeDigest:
-      duplicatePolicy === 'allow' ? null : digestOfAttendee(principal, ticketId, request.emailAddress),
+    attendeeDigest: digestFor(principal, ticketId, request),
     /** Whether a duplicate gets the attendee's existing seat, if it is this partner's. */
     returnsExisting: duplicatePolicy === 'return_existing',
     /** How long the seat is held unless it is confirmed. Null: it is not held. */
@@ -80,6 +78,13 @@ export function toReservation(principal: Principal, request: RegistrationRequest
     batchId: undefined,
   });
 }
+
+/** Returns the digest of an attendee; null if the event allows duplicates. */
+export const digestFor = (
+  event: Pick<Principal, 'duplicatePolicy' | 'duplicateScope'>,
+  ticketId: number,
+  { emailAddress }: { emailAddress: string },
+) => (event.duplicatePolicy === 'allow' ? null : digestOfAttendee(event, ticketId, emailAddress));
 
 /** Returns the digest that an attendee can have once: of the e-mail address, or of address and ticket. */
 export const digestOfAttendee = (
@@ -168,9 +173,15 @@ export function reservationsOf(submissions: readonly Submission[]): readonly Res
   return submissions.flatMap((submission) => (isBulk(submission) ? submission.reservations : [submission]));
 }
 
-/** `hold-limit`: the partner holds its share of the ticket. `group-refused`: another registration of an all-or-none call was refused. */
+/** `allocation-sold`: the partner sold all that it may. `hold-limit`: the partner holds its share of the ticket. `group-refused`: another registration of an all-or-none call was refused. */
 export type Refusal =
-  'no-such-ticket' | 'not-on-sale' | 'sold-out' | 'duplicate' | 'hold-limit' | 'group-refused';
+  | 'no-such-ticket'
+  | 'not-on-sale'
+  | 'sold-out'
+  | 'allocation-sold'
+  | 'duplicate'
+  | 'hold-limit'
+  | 'group-refused';
 
 /** Outcome of one registration, from the SQL function to the response. */
 export type SeatOutcome =

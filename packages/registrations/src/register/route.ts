@@ -20,6 +20,7 @@ export const CODES = {
   'no-such-ticket': '30',
   'not-on-sale': '31',
   'sold-out': '32',
+  'allocation-sold': '32',
   duplicate: '33',
   'group-refused': '36',
   'hold-limit': '37',
@@ -35,12 +36,14 @@ export const REGISTER_FAILURES = [
   ...new Set<FailureCode>([...COMMON_FAILURES, '11', ...Object.values(CODES)]),
 ].filter((code) => code !== '36');
 
+const OF_PARTNER = 'You have sold all seats that you may sell of this ticket';
 const OF_TICKET = 'This e-mail address is already registered for the ticket';
 
 /** Returns the envelope that answers a registration. */
 export function responseOf(principal: Principal, outcome: SeatOutcome) {
   const { passPrefix: prefix, eventId, duplicateScope } = principal;
   if (outcome.kind === 'duplicate' && duplicateScope === 'ticket') return failure('33', OF_TICKET);
+  if (outcome.kind === 'allocation-sold') return failure('32', OF_PARTNER);
   if (outcome.kind !== 'registered' && outcome.kind !== 'existing') return failure(CODES[outcome.kind]);
   const { serial, passCode } = outcome;
   return success(formatPassReference({ prefix, eventId, serial, passCode }));

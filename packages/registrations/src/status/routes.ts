@@ -12,10 +12,10 @@ import {
   trimFullName,
   type FailureCode,
 } from '@floodgate/contract';
-import type { Routes } from '@floodgate/http';
+import type { Principal, Routes } from '@floodgate/http';
 import type { ChangeGroups } from '../change/change-registrations.ts';
-import { whyNotReplaced, type ReplacementGroups } from '../change/replace-attendee.ts';
-import { digestOfAttendee } from '../register/reserve-batch.ts';
+import { whyNotReplaced, type Replaced, type ReplacementGroups } from '../change/replace-attendee.ts';
+import { digestFor } from '../register/reserve-batch.ts';
 import { CODES, provokedCode } from '../register/route.ts';
 import { statusOf, type FindRegistration, type RegistrationRow } from './find-registrations.ts';
 
@@ -90,20 +90,26 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
       async (request, reply) => {
         const { principal, params } = request;
         const { passReference } = params;
-        const { eventId, passPrefix, cancelUntil: deadline } = principal;
-        const parts = parsePassReference(passReference);
-        if (parts?.eventId !== eventId || parts.prefix !== passPrefix) return reply.fail('34');
-        const { serial, passCode } = parts;
-        const outcome = await changes[name].submit(request, { ...principal, serial, passCode, deadline });
+        const named = nameOf(principal, passReference);
+        if (!named) return reply.fail('34');
+        const outcome = await changes[name].submit(request, named);
         if (outcome === 'cancelled' || outcome === 'confirmed') return success(passReference);
         if (outcome === null) return reply.fail('34');
-        const find = () => findRegistration({ ...principal, serial });
+        const find = () => findRegistration(named);
         // If this read fails, the refusal has the default message.
         const row = outcome === 'too-late' ? await find().catch(() => undefined) : undefined;
         const specifics = row && { message: whyTooLate(name, row) };
         return changes[name].refuse(request, reply, REFUSALS[outcome], specifics);
       },
     );
+}
+
+/** Returns the registration that a partner names; null if the event has no such pass references. */
+function nameOf(principal: Principal, passReference: string) {
+  const parts = parsePassReference(passReference);
+  const { eventId, passPrefix, cancelUntil: deadline } = principal;
+  if (parts?.eventId !== eventId || parts.prefix !== passPrefix) return null;
+  return { ...principal, serial: parts.serial, passCode: parts.passCode, deadline };
 }
 
 /** POST /events/registrations/{passReference}/attendee: gives the seat of a registration to another attendee. */
@@ -133,28 +139,33 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
       },
     },
     async (request, reply) => {
-      const { principal, params, body: attendee } = request;
+      const { principal, body: attendee } = request;
       const provoked = provokedCode(principal, attendee, failures);
-      if (provoked) return groups.refuse(request, reply, provoked);
-      const { eventId, passPrefix: prefix, cancelUntil: deadline, duplicatePolicy } = principal;
-      const parts = parsePassReference(params.passReference);
-      if (parts?.eventId !== eventId || parts.prefix !== prefix) return reply.fail('34');
-      const row = await findRegistration({ ...principal, serial: parts.serial });
-      if (!row) return reply.fail('34');
-      const isUnique = duplicatePolicy !== 'allow';
-      const attendeeDigest = isUnique
-        ? digestOfAttendee(principal, row.ticketId, attendee.emailAddress)
-        : null;
-      const named = { ...principal, serial: parts.serial, passCode: parts.passCode, deadline };
+      if (provoked && provoked !== '91') return groups.refuse(request, reply, provoked);
+      const named = nameOf(principal, request.params.passReference);
+      const row = named && (await findRegistration(named));
+      if (!named || !row) return reply.fail('34');
+      const attendeeDigest = digestFor(principal, row.ticketId, attendee);
       const done = await groups.submit(request, { ...named, attendee, attendeeDigest });
-      if (done === null) return reply.fail('34');
-      const outcome = typeof done === 'string' ? done : done.outcome;
-      if (typeof done !== 'string' && done.outcome === 'replaced')
-        return success(formatPassReference({ prefix, eventId, ...done }));
-      const specifics = outcome === 'too-late' ? { message: whyNotReplaced(row.state) } : {};
-      return groups.refuse(request, reply, REFUSALS[outcome as keyof typeof REFUSALS], specifics);
+      const { eventId, passPrefix: prefix } = principal;
+      const isLost = provoked === '91' && row.state !== 'cancelled';
+      if (isReplaced(done) && !isLost) return success(formatPassReference({ prefix, eventId, ...done }));
+      return groups.refuse(request, reply, ...(isLost ? LOST : refusedAs(done, row)));
     },
   );
+}
+
+const LOST: Refusal = ['91', {}];
+type Refusal = [FailureCode, { message?: string }];
+type Submitted = Awaited<ReturnType<ReplacementGroups['submit']>>;
+
+const isReplaced = (done: Submitted): done is Extract<Replaced, { outcome: 'replaced' }> =>
+  typeof done === 'object' && done?.outcome === 'replaced';
+
+function refusedAs(done: Submitted, { state }: RegistrationRow): Refusal {
+  if (done === null) return ['34', {}];
+  const outcome = (typeof done === 'string' ? done : done.outcome) as keyof typeof REFUSALS;
+  return [REFUSALS[outcome], outcome === 'too-late' ? { message: whyNotReplaced(state) } : {}];
 }
 
 function whyTooLate(change: keyof typeof ROUTES, { state, isExpired }: RegistrationRow) {

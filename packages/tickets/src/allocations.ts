@@ -1,0 +1,97 @@
+import { sql } from 'kysely';
+import { inCamelCase, type Database } from '@floodgate/database';
+import { Failure } from '@floodgate/service/failure';
+import { lockTicket, type Ticket } from './tickets.ts';
+
+/** The seats of a ticket that only one partner may sell, and how many it may sell at most. */
+export type Allocation = Awaited<ReturnType<typeof listAllocations>>[number];
+type AllocationSettings = Pick<Allocation, 'reserved' | 'cap' | 'releasesAt'>;
+
+/** Returns the allocations of tickets of a shard. `unsold`: reserved seats that are left, and not released yet. */
+export const listAllocations = (db: Database, shardId: number, ticketIds: readonly number[]) =>
+  inCamelCase(db)
+    .selectFrom('allocations')
+    .select(['ticketId', 'partnerId', 'reserved', 'cap', 'releasesAt', 'taken'])
+    .select(
+      sql<number>`case when coalesce(releases_at > now(), true) then greatest(reserved - taken, 0) else 0 end`.as(
+        'unsold',
+      ),
+    )
+    .where('shardId', '=', shardId)
+    .where('ticketId', 'in', ticketIds)
+    .orderBy('ticketId')
+    .orderBy('partnerId')
+    .execute();
+
+/**
+ * Sets the allocation of a partner, or removes it if it reserves nothing and has no cap. Returns the allocations of the ticket before
+ * and after. Throws Failure if there is no such ticket, its event is not open to the partner, or too few seats are left.
+ */
+export async function allocate(
+  db: Database,
+  ticketId: number,
+  partnerId: number,
+  settings: AllocationSettings,
+) {
+  const ticket = await lockTicket(db, ticketId);
+  if (!ticket) throw new Failure('no such ticket');
+  const { shardId, eventId } = ticket;
+  const key = { shardId, ticketId, partnerId };
+  const grant = db.selectFrom('event_grants').select('event_id').where('partner_id', '=', partnerId);
+  if (!(await grant.where('event_id', '=', eventId).executeTakeFirst()))
+    throw new Failure(`event ${eventId} is not open to partner ${partnerId}`);
+  const before = await listAllocations(db, shardId, [ticketId]);
+  const tables = inCamelCase(db);
+  await tables
+    .deleteFrom('allocations')
+    .where((where) => where.and(key))
+    .execute();
+  if (settings.reserved > 0 || settings.cap !== null)
+    await tables
+      .insertInto('allocations')
+      .values({ ...key, ...settings, taken: await countTaken(db, key) })
+      .execute();
+  const after = await listAllocations(db, shardId, [ticketId]);
+  assertEnough(ticket, after);
+  await tables
+    .updateTable('tickets')
+    .set({ allocated: after.length > 0 })
+    .where('shardId', '=', shardId)
+    .where('id', '=', ticketId)
+    .execute();
+  return { before, after };
+}
+
+async function countTaken(
+  db: Database,
+  { shardId, ticketId, partnerId }: Record<'shardId' | 'ticketId' | 'partnerId', number>,
+) {
+  const { rows } = await sql<{ taken: number }>`
+    select count(*) as taken from registrations
+    where shard_id = ${shardId} and ticket_id = ${ticketId} and partner_id = ${partnerId} and cancelled_at is null`.execute(
+    db,
+  );
+  return rows[0]!.taken;
+}
+
+/** Throws Failure if a ticket has fewer seats left than are reserved. */
+export function assertEnough(
+  { capacity, taken }: Pick<Ticket, 'capacity' | 'taken'>,
+  allocations: readonly Allocation[],
+) {
+  const reserved = sumUnsold(allocations);
+  if (capacity - taken < reserved)
+    throw new Failure(`${reserved} seats would be reserved, but only ${capacity - taken} are left`);
+}
+
+/** Returns the ticket with the seats that a partner cannot get counted as taken. */
+export function asSeenBy(partnerId: number, ticket: Ticket, allocations: readonly Allocation[]): Ticket {
+  const ofTicket = allocations.filter(({ ticketId }) => ticketId === ticket.id);
+  const own = ofTicket.find((one) => one.partnerId === partnerId);
+  const free = ticket.capacity - ticket.taken - sumUnsold(ofTicket) + (own?.unsold ?? 0);
+  const left = Math.max(0, Math.min(free, own?.cap == null ? free : own.cap - own.taken));
+  return { ...ticket, taken: ticket.capacity - left };
+}
+
+const sumUnsold = (allocations: readonly Allocation[]) =>
+  allocations.reduce((sum, { unsold }) => sum + unsold, 0);
