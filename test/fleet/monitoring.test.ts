@@ -208,7 +208,7 @@ async function startInstallation() {
   const keep = <Process extends ServiceProcess>(started: Process) => (running.push(started), started);
   const startWorker = async (WORKER_PORT: string) =>
     keep(await startWorkerProcess({ ...env, WORKER_PORT, RELAY_INTERVAL_MS: '100' }));
-  const api = keep(await startApiProcess({ ...env, METRICS_PORT: apiPort! }));
+  const api = keep(await startApiProcess({ ...env, METRICS_PORT: apiPort!, READ_CONNECTIONS: '2' }));
   await startWorker(workerPort!);
   const otherWorker = await startWorker(otherWorkerPort!);
   const delivery = keep(
@@ -325,9 +325,15 @@ async function startTraffic({ apiUrl, consoleUrl, gala }: Installation) {
     return running;
   };
   onTestFinished(() => stop().catch(() => undefined));
-  /** Sends many registrations and reads at once. */
-  const burst = () =>
-    Promise.all(Array.from({ length: 40 }, () => [register(), client.registration(reference)]).flat());
+  /** Sends many registrations, and more kinds of reads than the API has connections for them. */
+  const burst = () => {
+    const reads = () => [
+      client.registration(reference),
+      client.pass(reference),
+      client.request('/api/v1/events/registrations'),
+    ];
+    return Promise.all(Array.from({ length: 40 }, () => [register(), ...reads()]).flat());
+  };
   return { stop, burst };
 }
 

@@ -74,7 +74,9 @@ const pools = new WeakMap<Database, pg.Pool>();
 /** Returns the number of busy and idle connections of a pool, and of calls that wait for one. */
 export function connectionsOf(db: Database) {
   const { totalCount, idleCount, waitingCount } = pools.get(db)!;
-  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+  // A call that came in this tick gets an idle connection in the next one.
+  const waiting = Math.max(0, waitingCount - idleCount);
+  return { busy: totalCount - idleCount, idle: idleCount, waiting };
 }
 
 /**
