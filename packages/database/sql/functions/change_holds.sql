@@ -17,6 +17,8 @@ declare
   outcomes text[];
   due bigint[];
   due_tickets integer[];
+  -- By position of the seat.
+  expiries timestamptz[];
 begin
   perform set_config('lock_timeout', lock_within_ms::text, true);
   if change = 'released' then
@@ -74,11 +76,19 @@ begin
   elsif change = 'released' then
     perform release_registrations(shard, due, due_tickets, false);
   elsif change = 'extended' then
-    update registrations r
-    set held_until = greatest(held_until, least(
-      now() + make_interval(secs => input.seconds), reserved_at + make_interval(secs => most_seconds)
-    ))
-    from (select serial, extended_seconds[hold] as seconds from unnest(holds, seats) as seat (hold, serial)) input
+    -- Computed before: in an update of a cluster, now() cannot meet a column.
+    expiries := array(
+      select greatest(r.held_until, least(
+        now() + make_interval(secs => extended_seconds[hold]), r.reserved_at + make_interval(secs => most_seconds)
+      ))
+      from unnest(holds, seats) with ordinality as input (hold, serial, position)
+      cross join lateral (
+        select held_until, reserved_at from registrations where shard_id = shard and serial = input.serial offset 0
+      ) r
+      order by position
+    );
+    update registrations r set held_until = input.expiry
+    from unnest(seats, expiries) as input (serial, expiry)
     where r.shard_id = shard and r.serial = input.serial and r.serial = any(due);
   else
     -- Sorted: see reserve_batch.
