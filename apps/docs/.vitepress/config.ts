@@ -27,7 +27,8 @@ const pagesOf = (folder: string) =>
   readdirSync(path.join(root, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => name.slice(0, -'.md'.length))
-    .toSorted();
+    // Decision 100 follows 99.
+    .toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
 
 const WIDE_PAGES = /^(reference|reliability\/faults|performance\/benchmark)\b/;
 
@@ -50,7 +51,16 @@ function sections(folder: string, groups: Record<string, string[]>): DefaultThem
 
 const PARTNERS = sections('guide', {
   Start: ['first-call', 'test-mode', 'answers', 'retries', 'going-live', 'questions'],
-  Register: ['bulk', 'groups', 'holds', 'shop', 'partner-reference', 'duplicates', 'rate-limits'],
+  Register: [
+    'bulk',
+    'groups',
+    'holds',
+    'shop',
+    'partner-reference',
+    'allocations',
+    'duplicates',
+    'rate-limits',
+  ],
   'Launch of a sale': ['launch', 'launch-day'],
   'After registering': ['status', 'list', 'webhooks', 'passes', 'cancel', 'change-attendee'],
   Tools: ['client', 'generated-clients', 'compatibility', 'api-changelog'],
@@ -67,6 +77,7 @@ const OPERATING = section('Operating', 'operate', [
   'cells',
   'health',
   'monitoring',
+  'allocations',
   'rehearse',
   'launch',
   'mail',
