@@ -148,9 +148,9 @@ function webhooksOf({ rows = DEFAULT_WEBHOOK_ROWS, pairs = 3 }: Options): Kind {
 async function figuresOf({ checkout: folder, ...options }: Options, kind: FigureKind): Promise<Kind> {
   const directory = path.resolve(folder ?? THIS_CHECKOUT);
   await assertCheckout(directory);
-  return alone(kind.seconds(options), async (_servers, progress) => {
+  return alone(kind.seconds(options), async (servers, progress) => {
     progress.say(kind.option);
-    return { figures: await kind.measure(directory, options) };
+    return { figures: await kind.measure(directory, options, servers) };
   });
 }
 

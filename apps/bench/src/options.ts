@@ -34,6 +34,7 @@ export const USAGE = `npm run bench [-- options]
   --idle              npm start: CPU with 0, 1,000 and 10,000 idle webhooks; about 7 min
     --checkout <folder>     these five: npm start of another, installed checkout
   --rehearsal         the generator of floodgate rehearse: 20,000 requests a second to a server that only answers; under 1 min
+  --baskets           seats sold by hold and confirm beside register, and a ticket with allocations beside one without; about 4 min
   --contender <names> only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
   --only <workloads>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
@@ -64,6 +65,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   mails: ['pairs', 'rows', 'checkout'],
   idle: ['seconds', 'checkout'],
   rehearsal: ['pairs', 'seconds'],
+  baskets: ['pairs', 'seconds'],
 };
 const GOES_WITH_FULL_PLAN = ['contender', 'only', 'pairs', 'seconds'];
 const DEFAULT_STARTS = '30';
@@ -98,6 +100,7 @@ export function parseOptions(args: readonly string[]) {
       mails: { type: 'boolean' },
       idle: { type: 'boolean' },
       rehearsal: { type: 'boolean' },
+      baskets: { type: 'boolean' },
       checkout: { type: 'string' },
       rows: { type: 'string' },
       'redis-seconds': { type: 'string' },

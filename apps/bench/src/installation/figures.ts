@@ -1,4 +1,6 @@
 import type { Figure } from '../results.ts';
+import type { Servers } from '../servers.ts';
+import { basketRatios } from './baskets.ts';
 import { startInstallation } from './installation.ts';
 import { idleSeconds, idleShares } from './idle.ts';
 import { launchRatios, mailRates, startMailServer } from './mails.ts';
@@ -12,12 +14,12 @@ interface FigureOptions {
   rows: number | undefined;
 }
 
-/** A kind of measurement of a checkout's `npm start`. */
+/** A kind of measurement with one list of figures, most of them of a checkout's `npm start`. */
 export interface FigureKind {
-  option: 'test-mode' | 'launch' | 'watch' | 'mails' | 'idle' | 'rehearsal';
+  option: 'test-mode' | 'launch' | 'watch' | 'mails' | 'idle' | 'rehearsal' | 'baskets';
   /** Returns its approximate duration. */
   seconds(options: FigureOptions): number;
-  measure(directory: string, options: FigureOptions): Promise<Figure[]>;
+  measure(directory: string, options: FigureOptions, servers: Servers): Promise<Figure[]>;
 }
 
 const OVERHEAD_SECONDS = 30;
@@ -86,5 +88,11 @@ export const FIGURES: readonly FigureKind[] = [
     seconds: ({ pairs = REHEARSAL.pairs, seconds = REHEARSAL.seconds }) => pairs * (seconds + 2),
     measure: (_directory, { pairs = REHEARSAL.pairs, seconds = REHEARSAL.seconds }) =>
       rehearsalOverhead(pairs, seconds),
+  },
+  {
+    option: 'baskets',
+    seconds: ({ pairs = SLICES.pairs, seconds = SLICES.seconds }) => pairs * 8 * seconds + OVERHEAD_SECONDS,
+    measure: (_directory, { pairs = SLICES.pairs, seconds = SLICES.seconds }, servers) =>
+      basketRatios(servers, pairs, seconds),
   },
 ];

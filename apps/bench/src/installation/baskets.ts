@@ -1,0 +1,143 @@
+import { Agent, request as send } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { perform } from '@floodgate/audit';
+import type { Database } from '@floodgate/database';
+import { grantEvent } from '@floodgate/events';
+import { createPartner, issueKey } from '@floodgate/partners';
+import { generateLoad } from '@floodgate/rehearsal/load/generate';
+import { answersOf, OK, type RequestShape } from '@floodgate/rehearsal/load/load';
+import { createFixture, type Fixture } from '@floodgate/test/harness/fixture.ts';
+import { attendee } from '@floodgate/test/harness/partner-client.ts';
+import { allocateTicketAction } from '@floodgate/tickets/actions';
+import { startFloodgate } from '../contenders/floodgate.ts';
+import type { Figure } from '../results.ts';
+import type { Servers } from '../servers.ts';
+import { registrationOf, ROOMY } from '../workloads.ts';
+
+const CONNECTIONS = 128;
+const WARM_UP_SECONDS = 2;
+const PARTNERS = 10;
+const CONTACT = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
+
+type Call = (path: string, body: object) => Promise<{ responseCode: string; responseData: unknown }>;
+
+/**
+ * Measures the seats a second that partners sell by Hold Seats and Confirm Hold, divided by those of Register For Event; and the rate of
+ * a ticket of ten partners with allocations, divided by that of one without.
+ */
+export async function basketRatios(servers: Servers, rounds: number, seconds: number): Promise<Figure[]> {
+  await using database = await servers.openDatabase();
+  await servers.emptyRedis();
+  const { url, db } = database;
+  const settings = { HOLD_SHARE_PERCENT: '100' };
+  const running = await startFloodgate({ databaseUrl: url, redisUrl: servers.redisUrl, db }, settings);
+  try {
+    const fixture = await createFixture(db);
+    return [
+      ...(await sellFromBaskets(running.baseUrl, fixture, rounds, seconds)),
+      await sellAllocations(running.baseUrl, db, fixture, rounds, seconds),
+    ];
+  } finally {
+    await running.stop();
+  }
+}
+
+async function sellFromBaskets(baseUrl: string, fixture: Fixture, rounds: number, seconds: number) {
+  const ticketId = await fixture.addTicket({ capacity: ROOMY });
+  const call = createCall(baseUrl, fixture);
+  const register = async () => {
+    await call('/register', attendee(ticketId));
+    return 1;
+  };
+  const basketOf = (seats: number) => async () => {
+    const tickets = [{ organizedEventTicketID: ticketId, seats }];
+    const { responseData } = await call('/holds', { tickets });
+    const { holdReference } = responseData as { holdReference: string };
+    await call(`/holds/${holdReference}/confirm`, { contact: CONTACT });
+    return seats;
+  };
+  const figures: Figure[] = [];
+  for (const seats of [1, 2, 4]) {
+    const ratios: number[] = [];
+    await seatsPerSecond(basketOf(seats), WARM_UP_SECONDS);
+    for (let round = 0; round < rounds; round += 1) {
+      const before = await seatsPerSecond(register, seconds);
+      ratios.push((await seatsPerSecond(basketOf(seats), seconds)) / before);
+    }
+    figures.push({
+      name: `hold and confirm ÷ register, seats a second, baskets of ${seats}`,
+      unit: '',
+      rounds: ratios,
+      atLeast: 0.5,
+    });
+  }
+  return figures;
+}
+
+/** Returns the seats a second that this many buyers get, each one basket after the other. */
+async function seatsPerSecond(sell: () => Promise<number>, seconds: number): Promise<number> {
+  const endAt = performance.now() + seconds * 1_000;
+  const buy = async () => {
+    let seats = 0;
+    while (performance.now() < endAt) seats += await sell();
+    return seats;
+  };
+  const sold = await Promise.all(Array.from({ length: CONNECTIONS }, buy));
+  return sold.reduce((sum, seats) => sum + seats, 0) / seconds;
+}
+
+function createCall(baseUrl: string, { secretKey, eventRef }: Fixture): Call {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const headers = { 'x-secret-key': secretKey, 'x-event-ref': eventRef, 'content-type': 'application/json' };
+  return async (path, body) => {
+    const answer = await new Promise<Awaited<ReturnType<Call>>>((resolve, reject) => {
+      const request = send(
+        `${baseUrl}/api/v1/events${path}`,
+        { method: 'POST', agent, headers },
+        (response) => json(response).then((value) => resolve(value as Awaited<ReturnType<Call>>), reject),
+      );
+      request.once('error', reject).end(JSON.stringify(body));
+    });
+    if (answer.responseCode !== '00') throw new Error(`${path} was answered ${answer.responseCode}`);
+    return answer;
+  };
+}
+
+async function sellAllocations(
+  baseUrl: string,
+  db: Database,
+  fixture: Fixture,
+  rounds: number,
+  seconds: number,
+) {
+  const [plain, allocated] = [
+    await fixture.addTicket({ capacity: ROOMY }),
+    await fixture.addTicket({ capacity: ROOMY }),
+  ];
+  const callers = [fixture];
+  while (callers.length < PARTNERS) callers.push(await openToAnother(db, fixture));
+  const reserved = Math.floor(ROOMY / PARTNERS / 2);
+  for (const { partnerId } of callers)
+    await perform(db, allocateTicketAction, { ticketId: allocated, partnerId, reserved }, 'bench');
+  const measure = async (ticketId: number, length = seconds) => {
+    const requests: RequestShape[] = callers.map((caller) => registrationOf(caller, ticketId));
+    const result = await generateLoad({ baseUrl, requests, connections: CONNECTIONS, seconds: length });
+    return answersOf(result, OK) / result.seconds;
+  };
+  await measure(allocated, WARM_UP_SECONDS);
+  const ratios: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const before = round % 2 === 0 ? await measure(plain) : undefined;
+    const rate = await measure(allocated);
+    ratios.push(rate / (before ?? (await measure(plain))));
+  }
+  const name = `hot ticket of ${PARTNERS} partners with allocations ÷ without`;
+  return { name, unit: '', rounds: ratios, atLeast: 0.8 };
+}
+
+async function openToAnother(db: Database, fixture: Fixture): Promise<Fixture> {
+  const { id: partnerId } = await createPartner(db, `bench ${Math.random()}`);
+  await grantEvent(db, partnerId, fixture.eventId);
+  const { secretKey } = await issueKey(db, partnerId, null);
+  return { ...fixture, partnerId, secretKey };
+}
