@@ -236,7 +236,13 @@ async function allocateIn(
   if (!isReleased && reserved > free) return;
   const cap = spare === null ? null : reserved + spare;
   await grantEvent(db, partnerId, ticket.eventId);
-  const input = { ticketId: ticket.id, partnerId, reserved, cap, releasesAt: isReleased ? hours(-1) : null };
+  const input = {
+    ticketId: ticket.id,
+    partnerId,
+    reserved,
+    cap,
+    releasesAt: isReleased && reserved > 0 ? hours(-1) : null,
+  };
   await perform(db, allocateTicketAction, input, 'test');
   ticket.allocations.set(partnerId, { reserved, cap, isReleased });
 }

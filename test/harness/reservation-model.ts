@@ -255,7 +255,8 @@ export class ReservationModel {
         !one.cancelled,
     );
     const share = Math.floor((capacity * this.#holdSharePercent) / 100);
-    return held.length >= Math.max(1, share, allocations.get(partnerId)?.reserved ?? 0);
+    const { reserved = 0, isReleased = true } = allocations.get(partnerId) ?? {};
+    return held.length >= Math.max(1, share, isReleased ? 0 : reserved);
   }
 
   #duplicateOf({ eventId, attendeeDigest }: Reservation): ModelRegistration | undefined {

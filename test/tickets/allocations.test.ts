@@ -80,7 +80,10 @@ test('a cap limits a partner, also on seats that are free; the answer says so', 
   const { passes, refusal } = await sellOut(partner);
   expect(passes).toHaveLength(2);
   expectFailure(refusal, '32', 409);
-  expect(refusal.body.responseMessage).toBe('You have sold all seats that you may sell of this ticket');
+  const message = 'You have sold all seats that you may sell of this ticket';
+  expect(refusal.body.responseMessage).toBe(message);
+  const held = await partner.post('/holds', { tickets: [{ organizedEventTicketID: ticketId, seats: 1 }] });
+  expect(held.body.responseMessage).toBe(`tickets[0]: ${message}`);
   expect(codeOf(await sell((await openToAnother()).client))).toBe('00');
 });
 
@@ -106,6 +109,13 @@ test('a partner can hold all seats that are reserved for it, others only their s
   expect(codeOf(await hold(2, partner))).toBe('00');
   expect(codeOf(await hold(6, other.client))).toBe('37');
   expect(codeOf(await hold(5, other.client))).toBe('00');
+  // Released: the rule for everybody applies.
+  await tablesOf(database.db)
+    .updateTable('allocations')
+    .set({ releases_at: new Date(Date.now() - 1_000) })
+    .where('ticket_id', '=', ticketId)
+    .execute();
+  expect(codeOf(await hold(1, other.client))).toBe('37');
   expect(await listAllocations(database.db, gala.shardId, [ticketId])).toMatchObject([{ taken: 5 }]);
 });
 
@@ -118,6 +128,9 @@ test('what is sold already counts; more than is left is not reserved, and the ca
     'cap: at least the number of reserved seats',
   );
   await expect(allocate(2_000_000_000, { reserved: 1 })).rejects.toThrow('is not open to partner');
+  await expect(allocate(gala.partnerId, { cap: 1, releasesAt: new Date() })).rejects.toThrow(
+    'releasesAt: only with reserved seats',
+  );
   expect(await allocate(gala.partnerId, { reserved: 10 })).toMatchObject([{ taken: 3, unsold: 7 }]);
   const shrink = (capacity: number) =>
     perform(database.db, updateTicketAction, { ticketId, capacity }, 'test');

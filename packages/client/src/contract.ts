@@ -109,6 +109,13 @@ export interface AttendeePass {
   /** End of the validity: one day after the current end of the event. null: the event has no end. */
   validUntil: string | null;
 }
+export interface HeldSeat {
+  passReference: PassReference;
+  /** held: the seat is kept until the hold expires. To keep it longer, confirm the registration. reserved: the seat is taken, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays taken. cancelled: the seat was released. */
+  state: 'held' | 'reserved' | 'confirmed' | 'cancelled' | 'failed';
+  /** Id of the ticket. */
+  organizedEventTicketID: number;
+}
 export interface Hold {
   /** The reference of the hold, a UUID */
   holdReference: string;
@@ -118,8 +125,8 @@ export interface Hold {
   state: 'held' | 'confirmed' | 'cancelled';
   /** Time at which the held seats are released unless you confirm the hold. null: no seat is held. */
   dateExpires: string | null;
-  /** The seats, in the order of the request. Each is a registration. */
-  seats: RegistrationStatus[];
+  /** The seats, in the order of the request. */
+  seats: HeldSeat[];
 }
 /** The attendees: either `attendees` or `contact`. Unknown fields are ignored. */
 export interface HoldConfirmation {

@@ -67,9 +67,9 @@ const orNone =
 
 /** Requests per second, or "none" for no limit. */
 export const parseRateLimit = orNone(parseWhole);
-/** An instant, or "none" (such as a sale that never ends). */
-/** A whole number from 0, or none. */
+/** A whole number from 0, or "none". */
 export const parseWholeOrNone = orNone(parseWhole);
+/** An instant, or "none" (such as a sale that never ends). */
 export const parseTimeOrNone = orNone(parseTimestamp);
 /** Expiry of a key: an instant, a duration from now, or "never". */
 export const parseExpiry = orNone(fromNow(1), 'never');

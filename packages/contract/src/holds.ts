@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { PassReference, RegistrationStatus } from './answers.ts';
+import { PassReference, RegistrationStatus, ticketOfEvent } from './answers.ts';
 import { closed, nullable, nullableTimestamp, oneOf, open, Text, Whole } from './fields.ts';
 import { UUID_PATTERN } from './formats.ts';
 import { PartnerReference, RegistrationRequest } from './registration-request.ts';
@@ -78,6 +78,13 @@ export const HoldPath = Type.Object({
   }),
 });
 
+/** A seat of a hold. It is a registration. */
+const HeldSeat = closed('HeldSeat', {
+  passReference: PassReference,
+  state: RegistrationStatus.properties.state,
+  organizedEventTicketID: ticketOfEvent.organizedEventTicketID,
+});
+
 /** A hold: seats that are kept for one basket. */
 export const Hold = closed('Hold', {
   ...HoldPath.properties,
@@ -91,9 +98,6 @@ export const Hold = closed('Hold', {
     'Time at which the held seats are released unless you confirm the hold. null: no seat is held.',
     '2026-11-21T09:10:00.123+00:00',
   ),
-  seats: Type.Array(RegistrationStatus, {
-    description: 'The seats, in the order of the request. Each is a registration.',
-    examples: [[]],
-  }),
+  seats: Type.Array(HeldSeat, { description: 'The seats, in the order of the request.' }),
 });
 export type Hold = Static<typeof Hold>;

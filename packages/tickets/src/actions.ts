@@ -92,8 +92,10 @@ export const allocateTicketAction = defineAction({
     cap: Type.Optional(Type.Union([Seats, Type.Null()], { description: `${Seats.description!}, or none` })),
     releasesAt: Type.Optional(instantOrNull('a time, or none')),
   }),
-  check: ({ reserved = 0, cap = null }): Record<string, string> =>
-    cap !== null && cap < reserved ? { cap: 'at least the number of reserved seats' } : {},
+  check: ({ reserved = 0, cap = null, releasesAt }): Record<string, string> => ({
+    ...(cap !== null && cap < reserved && { cap: 'at least the number of reserved seats' }),
+    ...(releasesAt && reserved === 0 && { releasesAt: 'only with reserved seats' }),
+  }),
   run: async (db, { ticketId, partnerId, reserved = 0, cap = null, releasesAt = null }, note) => {
     const { before, after } = await allocate(db, ticketId, partnerId, { reserved, cap, releasesAt });
     const [was = null, is = null] = [before, after].map(

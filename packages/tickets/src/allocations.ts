@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { inCamelCase, type Database } from '@floodgate/database';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, NotFound } from '@floodgate/service/failure';
 import { lockTicket, type Ticket } from './tickets.ts';
 
 /** The seats of a ticket that only one partner may sell, and how many it may sell at most. */
@@ -34,11 +34,12 @@ export async function allocate(
   settings: AllocationSettings,
 ) {
   const ticket = await lockTicket(db, ticketId);
-  if (!ticket) throw new Failure('no such ticket');
+  if (!ticket) throw new NotFound('no such ticket');
   const { shardId, eventId } = ticket;
   const key = { shardId, ticketId, partnerId };
+  const isSet = settings.reserved > 0 || settings.cap !== null;
   const grant = db.selectFrom('event_grants').select('event_id').where('partner_id', '=', partnerId);
-  if (!(await grant.where('event_id', '=', eventId).executeTakeFirst()))
+  if (isSet && !(await grant.where('event_id', '=', eventId).executeTakeFirst()))
     throw new Failure(`event ${eventId} is not open to partner ${partnerId}`);
   const before = await listAllocations(db, shardId, [ticketId]);
   const tables = inCamelCase(db);
@@ -46,7 +47,7 @@ export async function allocate(
     .deleteFrom('allocations')
     .where((where) => where.and(key))
     .execute();
-  if (settings.reserved > 0 || settings.cap !== null)
+  if (isSet)
     await tables
       .insertInto('allocations')
       .values({ ...key, ...settings, taken: await countTaken(db, key) })

@@ -94,7 +94,8 @@ function createCall(baseUrl: string, { secretKey, eventRef }: Fixture): Call {
       const request = send(
         `${baseUrl}/api/v1/events${path}`,
         { method: 'POST', agent, headers },
-        (response) => json(response).then((value) => resolve(value as Awaited<ReturnType<Call>>), reject),
+        (response) =>
+          void json(response).then((value) => resolve(value as Awaited<ReturnType<Call>>), reject),
       );
       request.once('error', reject).end(JSON.stringify(body));
     });

@@ -4,6 +4,7 @@
 --   serials    by position: the seats granted by this call
 --   replays    [position, serial, pass code] of registrations that get their earlier answer again, or whose attendee
 --              has a seat already ('existing'); serial and pass code are null without a seat
+--   at         when the seats were granted
 --
 -- Registrations are arrays by position. "tickets" are indexes into the wanted tickets, which are distinct and in id
 -- order. A call is the range from its first to its last position; single calls without a key are not listed. If several
@@ -110,7 +111,7 @@ begin
 
   if is_repeat then
     perform from tickets where shard_id = shard and id = any(wanted_tickets) order by id for no key update;
-    select answer, first_serial, last_serial from batches where shard_id = shard and id = batch into entry;
+    select answer, first_serial, last_serial, created_at from batches where shard_id = shard and id = batch into entry;
     if found then
       -- Without a stored answer everybody got a seat. A cancellation may have emptied the list of serials in the row.
       return coalesce(entry.answer, json_build_object(
@@ -120,7 +121,8 @@ begin
           where shard_id = shard and serial between entry.first_serial and entry.last_serial and batch_id = batch
           order by position
         ),
-        'replays', replays
+        'replays', replays,
+        'at', entry.created_at
       ));
     end if;
   end if;
@@ -275,6 +277,7 @@ begin
       left join lateral (
         select reserved from allocations
         where shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
+          and coalesce(releases_at > now(), true)
         offset 0
       ) a on true
     loop
@@ -372,7 +375,7 @@ begin
     from unnest(granted) as _ (serial) where serial is not null;
   end if;
 
-  answer := json_build_object('outcomes', outcomes, 'serials', granted, 'replays', replays);
+  answer := json_build_object('outcomes', outcomes, 'serials', granted, 'replays', replays, 'at', now());
 
   if seats_granted > 0 then
     if not is_counted then

@@ -2,6 +2,7 @@ import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { sql } from 'kysely';
+import { STATE } from '../status/find-registrations.ts';
 
 const PAGE = 50;
 /** Registrations of any event that one statement reads at most: there is no index by event. */
@@ -75,12 +76,7 @@ async function windowEnd(db: Database, shardId: number, after: number): Promise<
 async function readPage(db: Database, shardId: number, eventId: number, after: number) {
   const { rows } = await sql<Omit<Exported, 'passReference'> & { serial: number; passCode: number }>`
     select r.serial, pass_code as "passCode",
-      case
-        when r.cancelled_at is not null or r.held_until <= now() then 'cancelled'
-        when r.held_until < 'infinity' then 'held'
-        when b.state = 'pending' then 'reserved'
-        else b.state::text
-      end as state,
+      ${STATE} as state,
       r.partner_id as "partnerId", ticket_id as "ticketId", t.title as "ticketTitle", reserved_at as "reservedAt",
       cancelled_at as "cancelledAt", full_name as "fullName", email_address as "emailAddress",
       phone_number as "phoneNumber", gender, table_or_seat as "tableOrSeat", extra_data_1 as "extraData1",

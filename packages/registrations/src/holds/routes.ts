@@ -5,7 +5,6 @@ import {
   BULK_BODY_LIMIT_BYTES,
   COMMON_FAILURES,
   DEFAULT_HOLD_SECONDS,
-  failure,
   Hold,
   HOLD_LIMIT,
   HoldConfirmation,
@@ -22,8 +21,7 @@ import type { Database } from '@floodgate/database';
 import type { Call, Principal, Routes } from '@floodgate/http';
 import type { Registrations } from '../register/commit-batch.ts';
 import { digestFor, toHold, type Outcome, type Reservation } from '../register/reserve-batch.ts';
-import { CODES, provokedCode } from '../register/route.ts';
-import { passReferenceOf, type RegistrationRow } from '../status/find-registrations.ts';
+import { CODES, provokedCode, responseOf } from '../register/route.ts';
 import { REFUSALS } from '../status/routes.ts';
 import type { ChangedHold, HoldGroups } from './change-holds.ts';
 import { describeHold, type FoundHold, type HoldQuery } from './find-holds.ts';
@@ -59,7 +57,8 @@ export function addHoldRoutes(api: Routes, options: HoldsOptions): void {
 }
 
 /** POST /events/holds: holds seats without attendees, all or none. */
-function addHoldRoute(api: Routes, { reads, register, findHold, mostSeconds }: HoldsOptions) {
+function addHoldRoute(api: Routes, options: HoldsOptions) {
+  const { register, mostSeconds } = options;
   api.post(
     '/events/holds',
     {
@@ -94,31 +93,61 @@ function addHoldRoute(api: Routes, { reads, register, findHold, mostSeconds }: H
       const outcome = await register.submit(request, hold);
       request.batchId = hold.batchId;
       if (outcome.kind === 'failed') throw new Error('a hold failed');
-      const refusal = refusalOf(outcome, hold.reservations, body);
+      const refusal = refusalOf(principal, outcome, hold.reservations, body);
       if (refusal) return register.refuse(request, reply, ...refusal);
-      const { outcomes, replayed } = outcome as Granted;
-      const isLost = provoked === '91' && !replayed;
-      const made = replayed ? holdOf(reads, principal, outcomes[0]!.serial) : Promise.resolve(holdId);
-      const found = await made.then((id) => findHold({ ...principal, holdId: id })).catch(() => undefined);
+      const granted = outcome as Granted;
+      const found = granted.replayed
+        ? await findAgain(options, principal, granted).catch(() => undefined)
+        : holdOf(holdId, hold.reservations, granted, seconds);
+      const isLost = provoked === '91' && !granted.replayed;
       // If the hold cannot be read, its seats are held all the same.
       if (!found || isLost) return register.refuse(request, reply, '91');
-      if (replayed) void reply.header('idempotent-replayed', 'true');
-      return success(describeHold(found));
+      if (granted.replayed) void reply.header('idempotent-replayed', 'true');
+      return success(describeHold(principal, found));
     },
   );
 }
+
+/** Finds the hold that the first call with an idempotency key has made. */
+async function findAgain(
+  { reads, findHold }: HoldsOptions,
+  principal: Principal,
+  { outcomes: [first] }: Granted,
+) {
+  const registration = reads.selectFrom('registrations').where('shard_id', '=', principal.shardId);
+  const own = registration.where('serial', '=', first!.serial).select('hold_id');
+  return findHold({ ...principal, holdId: (await own.executeTakeFirstOrThrow()).hold_id! });
+}
+
+/** Returns the hold that a call has made. */
+const holdOf = (
+  holdId: string,
+  reservations: readonly Reservation[],
+  { outcomes, heldAt }: Granted,
+  seconds: number,
+): FoundHold => ({
+  holdId,
+  seats: outcomes.map((seat, index) => ({
+    ...reservations[index]!,
+    ...seat,
+    state: 'held',
+    heldUntil: new Date(heldAt.getTime() + seconds * 1_000),
+  })),
+});
 
 const secondsIn = ({ 'hold-for': seconds }: { 'hold-for'?: string | undefined }) =>
   Number(seconds ?? DEFAULT_HOLD_SECONDS);
 
 /** The outcome of a call that got all its seats. */
 interface Granted {
-  outcomes: { serial: number }[];
+  outcomes: { serial: number; passCode: number }[];
   replayed: boolean;
+  heldAt: Date;
 }
 
 /** Returns the code and message of a hold that was refused, with the ticket that is to blame; null if it got its seats. */
 function refusalOf(
+  principal: Principal,
   outcome: Outcome,
   reservations: readonly Reservation[],
   { tickets }: HoldRequest,
@@ -126,10 +155,10 @@ function refusalOf(
   if (outcome.kind !== 'bulk') return [CODES[outcome.kind as keyof typeof CODES], {}];
   const refused = outcome.outcomes.findIndex(({ kind }) => kind !== 'registered' && kind !== 'group-refused');
   if (refused < 0) return null;
-  const code = CODES[outcome.outcomes[refused]!.kind as keyof typeof CODES];
+  const { responseCode, responseMessage } = responseOf(principal, outcome.outcomes[refused]!);
   const { ticketId } = reservations[refused]!;
   const place = tickets.findIndex((one) => one.organizedEventTicketID === ticketId);
-  return [code, { message: `tickets[${place}]: ${failure(code).responseMessage}` }];
+  return [responseCode as FailureCode, { message: `tickets[${place}]: ${responseMessage}` }];
 }
 
 const TOO_MANY = {
@@ -138,12 +167,6 @@ const TOO_MANY = {
 };
 
 const seatsIn = ({ tickets }: HoldRequest) => tickets.reduce((sum, { seats }) => sum + seats, 0);
-
-/** Returns the hold of a registration. */
-async function holdOf(reads: Database, { shardId }: Principal, serial: number) {
-  const registration = reads.selectFrom('registrations').select('hold_id').where('shard_id', '=', shardId);
-  return (await registration.where('serial', '=', serial).executeTakeFirstOrThrow()).hold_id!;
-}
 
 /** GET /events/holds/{holdReference}: the state of a hold. */
 function addReadRoute(api: Routes, { findHold }: HoldsOptions) {
@@ -163,7 +186,7 @@ function addReadRoute(api: Routes, { findHold }: HoldsOptions) {
     },
     async ({ principal, params }, reply) => {
       const found = await findHold({ ...principal, holdId: params.holdReference });
-      return found ? success(describeHold(found)) : reply.fail('34', { message: NO_HOLD });
+      return found ? success(describeHold(principal, found)) : reply.fail('34', { message: NO_HOLD });
     },
   );
 }
@@ -273,7 +296,8 @@ function addReleaseRoute(api: Routes, options: HoldsOptions) {
       const choose: Choose = (seats, hold) => {
         if (!passReferences) return seats;
         const wanted = new Set(passReferences);
-        const named = hold.seats.filter((seat) => wanted.has(passReferenceOf(seat)));
+        const { seats: described } = describeHold(request.principal, hold);
+        const named = hold.seats.filter((_, index) => wanted.has(described[index]!.passReference));
         return named.length === wanted.size ? named : 'passReferences: seats of this hold';
       };
       return answer(request, reply, choose, {});
@@ -293,7 +317,7 @@ interface HoldReply<Failed> {
  * Returns the seats to change, or the rule that the request breaks. Gets the held seats, or if there are none those that are not
  * cancelled.
  */
-type Choose = (seats: RegistrationRow[], hold: FoundHold) => ChangedHold['seats'] | string;
+type Choose = (seats: FoundHold['seats'], hold: FoundHold) => ChangedHold['seats'] | string;
 
 interface Extras {
   seconds?: number;
@@ -313,21 +337,54 @@ function createAnswer({ findHold, ...options }: HoldsOptions, name: keyof typeof
     const query = { ...call.principal, holdId: call.params.holdReference };
     const hold = await findHold(query);
     if (!hold) return reply.fail('34', { message: NO_HOLD });
-    const open = hold.seats.filter(({ state }) => state !== 'cancelled');
-    const held = open.filter(({ state }) => state === 'held');
-    if (open.length === 0)
-      return name === 'release'
-        ? success(describeHold(hold))
-        : reply.fail('35', { message: whyTooLate(hold) });
-    const seats = choose(held.length > 0 ? held : open, hold);
-    if (typeof seats === 'string') return reply.fail(...faultOf(seats, hold, held.length > 0));
+    const describe = (found: FoundHold) => success(describeHold(call.principal, found));
+    const { seats, isHeld, refusal } = prepare(name, hold, choose);
+    if (refusal) return reply.fail(...refusal);
+    if (seats.length === 0) return describe(hold);
     const outcome = await groups.submit(call, { holdId: hold.holdId, seats, ...extras });
-    const now = await findHold(query).catch(() => undefined);
-    if (outcome !== CHANGED[name]) return groups.refuse(call, reply, ...refusedAs(outcome, now));
-    const isLost = losesAnswer && held.length > 0;
+    const find = () => findHold(query).catch(() => undefined);
+    if (outcome !== CHANGED[name]) return groups.refuse(call, reply, ...refusedAs(outcome, await find()));
+    const isLost = losesAnswer && isHeld;
+    const current = isLost ? undefined : (afterChange(name, hold, seats) ?? (await find()));
     // If the new state is not known, the caller repeats the change, which is safe.
-    return now && !isLost ? success(describeHold(now)) : groups.refuse(call, reply, '91');
+    return current ? describe(current) : groups.refuse(call, reply, '91');
   };
+}
+
+interface Prepared {
+  /** None: everything was released before. */
+  seats: ChangedHold['seats'];
+  /** Whether the seats were held. Otherwise the hold was confirmed before. */
+  isHeld: boolean;
+  refusal?: [FailureCode, object];
+}
+
+/** Returns the seats of a change, or why it is refused. */
+function prepare(name: keyof typeof CHANGED, hold: FoundHold, choose: Choose): Prepared {
+  const open = hold.seats.filter(({ state }) => state !== 'cancelled');
+  const held = open.filter(({ state }) => state === 'held');
+  const isHeld = held.length > 0;
+  const none = { seats: [], isHeld };
+  if (open.length === 0)
+    return name === 'release' ? none : { ...none, refusal: ['35', { message: whyTooLate(hold) }] };
+  const seats = choose(isHeld ? held : open, hold);
+  return typeof seats === 'string' ? { ...none, refusal: faultOf(seats, hold, isHeld) } : { seats, isHeld };
+}
+
+const STATE_AFTER = { confirm: 'reserved', release: 'cancelled' } as const;
+
+/** Returns the hold after a change of held seats. Undefined: it must be read. */
+function afterChange(
+  name: keyof typeof CHANGED,
+  hold: FoundHold,
+  changed: ChangedHold['seats'],
+): FoundHold | undefined {
+  if (name === 'extend') return undefined;
+  const serials = new Set(changed.map(({ serial }) => serial));
+  const seats = hold.seats.map((seat) =>
+    seat.state === 'held' && serials.has(seat.serial) ? { ...seat, state: STATE_AFTER[name] } : seat,
+  );
+  return { ...hold, seats };
 }
 
 /** Returns the answer to a request that breaks a rule. It may do so because the hold is confirmed already. */

@@ -197,8 +197,9 @@ export type SeatOutcome =
    */
   | { kind: 'key-reused' | 'in-progress' | 'overloaded' | 'unknown' | 'failed' };
 
-/** Outcome of a call. A bulk call has one for each registration, in order. */
-export type Outcome = SeatOutcome | { kind: 'bulk'; outcomes: SeatOutcome[]; replayed: boolean };
+/** Outcome of a call. A bulk call has one for each registration, in order. `heldAt`: when a hold was made. */
+export type Outcome =
+  SeatOutcome | { kind: 'bulk'; outcomes: SeatOutcome[]; replayed: boolean; heldAt?: Date };
 
 /** Whether the call has reserved a seat now. */
 export const isNew = (outcome: Outcome): boolean =>
@@ -216,6 +217,8 @@ interface Answer {
   serials: (number | null)[];
   /** Registrations that get an earlier answer, or whose attendee already has a seat. */
   replays: [position: number, serial: number | null, passCode: number | null][];
+  /** The time of the reservation by Postgres's clock. */
+  at: string;
 }
 
 /** The contract promises this lifetime of idempotency keys to partners. */
@@ -277,7 +280,8 @@ export async function reserveBatch(
       ${text((r) => r.extraData2)}::text[], ${holdSharePercent ?? null}::integer,
       ${plain((r) => r.holdId)}::uuid[], ${text((r) => r.partnerReference)}::text[]
     ) as answer`.execute(db);
-  return gatherBulks(submissions, readOutcomes(rows[0]!.answer, reservations));
+  const { answer } = rows[0]!;
+  return gatherBulks(submissions, readOutcomes(answer, reservations), answer.at);
 }
 
 /** Returns the bulk calls and those with a key, each with the (1-based) positions of its first and last registration. */
@@ -309,7 +313,7 @@ function findRepeats(reservations: readonly Reservation[]): (number | null)[] {
 }
 
 /** Returns the outcome of each submission. The SQL function repeats an outcome of a whole bulk call for each of its registrations. */
-function gatherBulks(submissions: readonly Submission[], outcomes: SeatOutcome[]): Outcome[] {
+function gatherBulks(submissions: readonly Submission[], outcomes: SeatOutcome[], at: string): Outcome[] {
   if (!submissions.some(isBulk)) return outcomes;
   let next = 0;
   return submissions.map((submission): Outcome => {
@@ -317,7 +321,9 @@ function gatherBulks(submissions: readonly Submission[], outcomes: SeatOutcome[]
     const ofCall = outcomes.slice(next, (next += submission.reservations.length));
     const [first] = ofCall as [SeatOutcome];
     if (first.kind === 'key-reused') return first;
-    return { kind: 'bulk', outcomes: ofCall, replayed: 'replayed' in first && first.replayed };
+    const replayed = 'replayed' in first && first.replayed;
+    const isHold = submission.reservations[0]!.holdId !== null;
+    return { kind: 'bulk', outcomes: ofCall, replayed, ...(isHold && { heldAt: new Date(at) }) };
   });
 }
 

@@ -24,12 +24,21 @@ export interface RegistrationRow {
   /** When its batch was confirmed or failed. */
   finishedAt: Date | null;
   cancelledAt: Date | null;
-  /** When a held seat is released. Null: it is not held. */
-  heldUntil: Date | null;
   /** Whether its hold expired. */
   isExpired: boolean;
   partnerReference: string | null;
 }
+
+/** The state of a registration `r` of a batch `b`. */
+export const STATE = sql<RegistrationRow['state']>`case
+  when r.cancelled_at is not null or r.held_until <= now() then 'cancelled'
+  when r.held_until < 'infinity' then 'held'
+  when b.state = 'pending' then 'reserved'
+  else b.state::text
+end`;
+
+/** Whether the hold of a registration `r` has expired. */
+export const IS_EXPIRED = sql<boolean>`coalesce(r.held_until <= coalesce(r.cancelled_at, now()), false)`;
 
 /** Returns the pass reference of a registration. */
 export const passReferenceOf = ({ passPrefix: prefix, ...row }: RegistrationRow) =>
@@ -71,16 +80,9 @@ export async function findRegistrations(db: Database, queries: readonly Registra
       r.ticket_id as "ticketId", t.title as "ticketTitle", r.reserved_at as "reservedAt",
       case when coalesce(r.held_until, 'infinity') = 'infinity' then b.finished_at end as "finishedAt",
       coalesce(r.cancelled_at, case when r.held_until <= now() then r.held_until end) as "cancelledAt",
-      case when r.held_until > now() and r.held_until < 'infinity' and r.cancelled_at is null then r.held_until end
-        as "heldUntil",
-      coalesce(r.held_until <= coalesce(r.cancelled_at, now()), false) as "isExpired",
+      ${IS_EXPIRED} as "isExpired",
       r.partner_reference as "partnerReference",
-      case
-        when r.cancelled_at is not null or r.held_until <= now() then 'cancelled'
-        when r.held_until < 'infinity' then 'held'
-        when b.state = 'pending' then 'reserved'
-        else b.state::text
-      end as state
+      ${STATE} as state
     from unnest(${column('serial')}::bigint[], ${column('partnerId')}::integer[], ${column('eventId')}::integer[])
       with ordinality as query (serial, partner_id, event_id, position)
     -- With offset 0 Postgres looks up each query by key. It does not know their number, and could scan a whole table per query.

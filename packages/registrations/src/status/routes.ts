@@ -148,21 +148,19 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
       const attendeeDigest = digestFor(principal, row.ticketId, attendee);
       const done = await groups.submit(request, { ...named, attendee, attendeeDigest });
       const { eventId, passPrefix: prefix } = principal;
-      const isLost = provoked === '91' && row.state !== 'cancelled';
-      if (isReplaced(done) && !isLost) return success(formatPassReference({ prefix, eventId, ...done }));
-      return groups.refuse(request, reply, ...(isLost ? LOST : refusedAs(done, row)));
+      if (!isReplaced(done)) return groups.refuse(request, reply, ...refusedAs(done, row));
+      if (provoked === '91' && row.state !== 'cancelled') return groups.refuse(request, reply, '91');
+      return success(formatPassReference({ prefix, eventId, ...done }));
     },
   );
 }
 
-const LOST: Refusal = ['91', {}];
-type Refusal = [FailureCode, { message?: string }];
 type Submitted = Awaited<ReturnType<ReplacementGroups['submit']>>;
 
 const isReplaced = (done: Submitted): done is Extract<Replaced, { outcome: 'replaced' }> =>
   typeof done === 'object' && done?.outcome === 'replaced';
 
-function refusedAs(done: Submitted, { state }: RegistrationRow): Refusal {
+function refusedAs(done: Submitted, { state }: RegistrationRow): [FailureCode, { message?: string }] {
   if (done === null) return ['34', {}];
   const outcome = (typeof done === 'string' ? done : done.outcome) as keyof typeof REFUSALS;
   return [REFUSALS[outcome], outcome === 'too-late' ? { message: whyNotReplaced(state) } : {}];
