@@ -1,4 +1,4 @@
-import { formatPassReference, formatTimestamp, type Hold } from '@floodgate/contract';
+import { DEFAULT_HOLD_SECONDS, formatPassReference, formatTimestamp, type Hold } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { plainArray, type Database } from '@floodgate/database';
 import type { Principal } from '@floodgate/http';
@@ -11,6 +11,9 @@ export interface HoldQuery {
   partnerId: number;
   eventId: number;
 }
+
+/** Finds one hold. Concurrent calls share a statement. */
+export type FindHold = (query: HoldQuery) => Promise<FoundHold | undefined>;
 
 /** A hold, with its seats by serial. */
 export interface FoundHold {
@@ -51,6 +54,12 @@ export async function findHolds(db: Database, queries: readonly HoldQuery[]) {
     return own && { holdId, seats: own };
   });
 }
+
+export const NO_HOLD = 'No such hold';
+
+/** Returns the time in the header Hold-For. */
+export const secondsIn = ({ 'hold-for': seconds }: { 'hold-for'?: string | undefined }) =>
+  Number(seconds ?? DEFAULT_HOLD_SECONDS);
 
 /** Returns the hold that partners see. */
 export function describeHold({ passPrefix: prefix, eventId }: Principal, { holdId, seats }: FoundHold): Hold {
