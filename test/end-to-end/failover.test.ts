@@ -17,7 +17,12 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { isOutboxEmpty, journalOf } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
-import { startApiProcess, startDeliveryProcess, startWorkerProcess } from '../harness/service-process.ts';
+import {
+  startApiProcess,
+  startDeliveryProcess,
+  startProcess,
+  startWorkerProcess,
+} from '../harness/service-process.ts';
 import { createServiceRoles, grantQueueToServiceRoles, grantServiceRoles } from '../harness/service-roles.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -201,10 +206,20 @@ async function expectRunning({ processes }: Sale): Promise<void> {
 
 const isReady = async ({ api }: Sale) => (await fetch(`${api.baseUrl}/health/ready`)).status === 200;
 
+/** An API whose commits would not wait for the standby does not start. */
+async function expectRefused(synchronousCommit: string): Promise<void> {
+  const other = new URL(url);
+  other.searchParams.set('options', `-c synchronous_commit=${synchronousCommit}`);
+  const api = startProcess('api', { PORT: '0', DATABASE_URL: other.href, QUEUE_URL: url });
+  expect(await api.exited).toBe(1);
+  expect(api.output()).toContain('a failover could lose registrations');
+}
+
 /** Loses the primary. In the mode `silent` it cannot be reached first, so connections to it do not end. */
 async function failOver(sale: Sale, mode: 'pass' | 'silent'): Promise<void> {
   const standby = await addStandby();
   await sale.load.serves();
+  if (mode === 'pass') await expectRefused('local');
   address.setMode(mode);
   if (mode === 'pass') await postgres.kill();
   await sale.load.refuses();

@@ -114,16 +114,19 @@ export async function ping(db: Database) {
 }
 
 /**
- * Throws, with instructions, if a commit does not wait for Postgres's disk: a crash could then lose
- * registrations that were answered "00". Every role can change this setting for itself, so a leaked password
+ * Throws, with instructions, if a commit does not wait for Postgres's disk, or for its synchronous standbys: a
+ * crash or a failover could then lose registrations that were answered "00". Every role can change this setting for itself, so a leaked password
  * is enough.
  */
 export async function assertDurable(db: Database) {
-  const { rows } = await sql<{ isOff: boolean }>`
-    select current_setting('synchronous_commit') = 'off' as "isOff"`.execute(db);
-  if (!rows[0]!.isOff) return;
+  const { rows } = await sql<{ level: string; hasStandbys: boolean }>`
+    select current_setting('synchronous_commit') as level,
+      current_setting('synchronous_standby_names') <> '' as "hasStandbys"`.execute(db);
+  const { level, hasStandbys } = rows[0]!;
+  const loses = level === 'off' ? 'crash of Postgres' : hasStandbys && level === 'local' && 'failover';
+  if (!loses) return;
   throw new Error(
-    'synchronous_commit is off for the user in DATABASE_URL: a crash of Postgres could lose registrations that were ' +
+    `synchronous_commit is ${level} for the user in DATABASE_URL: a ${loses} could lose registrations that were ` +
       'answered "00"; as the owner, see "select * from pg_db_role_setting" and run "alter role … reset synchronous_commit"',
   );
 }
