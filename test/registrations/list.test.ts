@@ -234,6 +234,12 @@ test('the command lists and shows the same', async () => {
     cursor: expect.stringMatching(/^[1-9][0-9]*$/) as string,
     more: false,
   });
+  await partner.register({ ...attendee(ticketId), partnerReference: 'order 7' });
+  const found = await runCli(env, ...command, '--partner-reference', 'order 7');
+  expect(JSON.parse(found.output)).toMatchObject({
+    registrations: [{ state: 'reserved', partnerReference: 'order 7' }],
+    more: false,
+  });
   const shown = await runCli(env, 'registration', 'show', passReference!);
   expect([shown.code, shown.output]).toEqual([0, expect.stringContaining('confirmed')]);
   const unknown = await runCli(env, 'registration', 'show', `${passReference!.slice(0, -10)}1000000000`);

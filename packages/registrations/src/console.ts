@@ -9,9 +9,14 @@ import * as actions from './actions.ts';
 import { EXPORT_FORMATS, exportRegistrations } from './export/export-registrations.ts';
 import { findAttendees } from './find/find-attendees.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
-import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
+import {
+  CURSOR_PROBLEMS,
+  findByPassReference,
+  listByReference,
+  listRegistrations,
+} from './list/list-registrations.ts';
 import { reconcile } from './reconcile/reconcile.ts';
-import { findAttendee, statusOf } from './status/find-registrations.ts';
+import { entryOf, findAttendee } from './status/find-registrations.ts';
 
 const registrations = operationsOn('registrations');
 const attendees = operationsOn('attendees');
@@ -27,18 +32,28 @@ const { shardId: _shard, ...redriven } = actions.redriveAction.input.properties;
 export const registrationOperations = [
   registrations.reads(
     'GET /events/{eventId}/registrations',
-    "List the changes of a partner's registrations, in order",
+    "List the changes of a partner's registrations, in order, or the registrations with a reference of the partner",
     'registrationList',
-    { eventId: Id, partnerId: Id, after: Cursor, limit, state: Type.Optional(State) },
-    async (db, { eventId, partnerId, after = 0, limit: most = 100, state }) => {
+    {
+      eventId: Id,
+      partnerId: Id,
+      after: Cursor,
+      limit,
+      state: Type.Optional(State),
+      partnerReference: Type.Optional(text(1, 64)),
+    },
+    async (db, { eventId, partnerId, after = 0, limit: most = 100, state, partnerReference }) => {
       const { shardId } = await findEvent(db, eventId);
       const partner = db.selectFrom('partners').select('id').where('id', '=', partnerId);
       if (!(await partner.executeTakeFirst())) throw new NotFound('no such partner');
-      const selection = { shardId, eventId, partnerId, ...(state && { kinds: [state] }) };
-      const page = await listRegistrations(db, selection, after, most);
+      const of = { shardId, eventId, partnerId };
+      const page =
+        partnerReference === undefined
+          ? await listRegistrations(db, { ...of, ...(state && { kinds: [state] }) }, after, most)
+          : await listByReference(db, { ...of, partnerReference, state }, after, most);
       if (typeof page === 'string') throw new InvalidInput({ after: CURSOR_PROBLEMS[page] });
       const { rows, ...rest } = page;
-      return { registrations: rows.map(statusOf), ...rest };
+      return { registrations: rows.map((row) => entryOf(row, true)), ...rest };
     },
   ),
   registrations.reads(
@@ -48,7 +63,7 @@ export const registrationOperations = [
     OneRegistration,
     async (db, { passReference }) => {
       const { row, partnerId } = await findByPassReference(db, passReference);
-      return { ...statusOf(row), partnerId, eventId: row.eventId };
+      return { ...entryOf(row, true), partnerId, eventId: row.eventId };
     },
   ),
   attendees.reads(

@@ -8,8 +8,10 @@ import { reading } from '@floodgate/operators/reading';
 
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
 
+type Entry = RegistrationStatus & { partnerReference: string | null };
+
 interface RegistrationPage {
-  registrations: RegistrationStatus[];
+  registrations: Entry[];
   cursor: string;
   more: boolean;
 }
@@ -31,9 +33,14 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
     .argument('<partnerId>', 'the partner', parseId)
     .option('--after <cursor>', 'continue from this cursor', parseCursor, 0)
     .option('--limit <entries>', 'at most this many', parseLimit, 100)
-    .addOption(new Option('--state <state>', 'only entries of this state').choices(STATES));
+    .addOption(new Option('--state <state>', 'only entries of this state').choices(STATES))
+    .option(
+      '--partner-reference <reference>',
+      'the registrations with this reference of the partner',
+      parseText,
+    );
   addExport(registration, cli);
-  reads('show', 'registrationShow', ({ partnerId, ...status }: RegistrationStatus & { partnerId: number }) =>
+  reads('show', 'registrationShow', ({ partnerId, ...status }: Entry & { partnerId: number }) =>
     record({ ...fieldsOf(status), partner: partnerId }),
   )
     .description('state of a registration')
@@ -84,7 +91,7 @@ function addExport(registration: Command, cli: Cli) {
 }
 
 /** The text output of a registration. */
-function fieldsOf(status: RegistrationStatus) {
+function fieldsOf(status: Entry) {
   return {
     'pass reference': status.passReference,
     state: status.state,
@@ -92,5 +99,6 @@ function fieldsOf(status: RegistrationStatus) {
     reserved: status.dateReserved,
     finalized: status.dateFinalized,
     cancelled: status.dateCancelled,
+    'partner reference': status.partnerReference,
   };
 }

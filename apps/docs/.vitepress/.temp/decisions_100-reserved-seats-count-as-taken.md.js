@@ -1,0 +1,17 @@
+import { t as _plugin_vue_export_helper_default } from "./plugin-vue_export-helper.DjkACiAr.js";
+import { useSSRContext } from "vue";
+import { ssrRenderAttrs } from "vue/server-renderer";
+// apps/docs/decisions/100-reserved-seats-count-as-taken.md
+var __pageData = JSON.parse("{\"title\":\"100. Reserved seats count as taken for everybody else\",\"description\":\"\",\"frontmatter\":{},\"headers\":[],\"relativePath\":\"decisions/100-reserved-seats-count-as-taken.md\",\"filePath\":\"decisions/100-reserved-seats-count-as-taken.md\"}");
+var _sfc_main = { name: "decisions/100-reserved-seats-count-as-taken.md" };
+function _sfc_ssrRender(_ctx, _push, _parent, _attrs, $props, $setup, $data, $options) {
+	_push(`<div${ssrRenderAttrs(_attrs)}><h1 id="_100-reserved-seats-count-as-taken-for-everybody-else" tabindex="-1">100. Reserved seats count as taken for everybody else <a class="header-anchor" href="#_100-reserved-seats-count-as-taken-for-everybody-else" aria-label="Permalink to “100. Reserved seats count as taken for everybody else”">​</a></h1><p><strong>Context.</strong> A ticket is sold by several partners. One of them needs seats that no other partner can sell, for some time. Another may not sell more than agreed.</p><p><strong>Decision.</strong> A row of <code>allocations</code> has the reserved seats of a partner, its cap, the release time, and one counter: the seats that it has taken. <code>reserve_batch</code> locks the ticket, as for any batch, and then reads the allocations. Seats that are reserved and not taken count as taken for everybody else. The counter changes in the transaction that takes or frees the seat, so nothing has to know from which seats a registration came. The flag <code>tickets.allocated</code> says whether a ticket has allocations. The single update of a ticket without allocations tests this flag and reads no other table.</p><p>A release needs no job: after <code>releases_at</code>, the sum of reserved seats leaves the allocation out. Nothing is written at that time.</p><p><strong>Rejected.</strong></p><ul><li><em>A second ticket for each partner.</em> It works without new code. But buyers see several tickets for the same seats, a partner sells its own seats and free ones as two tickets, the address of an attendee can be unique for each ticket, and unsold seats have to be moved by hand.</li><li><em>A job that releases.</em> It is late when the worker is, and between the release time and the job the answers are wrong. It also needs a lease, a retry and an alert.</li></ul><p><strong>Consequence.</strong> A batch with a ticket that has allocations takes the longer path, with a lock and two more reads. Get Tickets is cached once for each partner that asks, instead of once for all. An event with allocations stays in its shard. <code>reconcile</code> compares each counter with the registrations, and the reserved seats with those that are left. Whether a ticket is sold out is still published for the whole ticket, not for each partner.</p></div>`);
+}
+var _sfc_setup = _sfc_main.setup;
+_sfc_main.setup = (props, ctx) => {
+	const ssrContext = useSSRContext();
+	(ssrContext.modules || (ssrContext.modules = /* @__PURE__ */ new Set())).add("decisions/100-reserved-seats-count-as-taken.md");
+	return _sfc_setup ? _sfc_setup(props, ctx) : void 0;
+};
+var _100_reserved_seats_count_as_taken_default = /*#__PURE__*/ _plugin_vue_export_helper_default(_sfc_main, [["ssrRender", _sfc_ssrRender]]);
+export { __pageData, _100_reserved_seats_count_as_taken_default as default };

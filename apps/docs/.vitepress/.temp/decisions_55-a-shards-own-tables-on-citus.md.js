@@ -1,0 +1,17 @@
+import { t as _plugin_vue_export_helper_default } from "./plugin-vue_export-helper.DjkACiAr.js";
+import { useSSRContext } from "vue";
+import { ssrRenderAttrs } from "vue/server-renderer";
+// apps/docs/decisions/55-a-shards-own-tables-on-citus.md
+var __pageData = JSON.parse("{\"title\":\"55. On Citus a batch writes to its shard's own tables\",\"description\":\"\",\"frontmatter\":{},\"headers\":[],\"relativePath\":\"decisions/55-a-shards-own-tables-on-citus.md\",\"filePath\":\"decisions/55-a-shards-own-tables-on-citus.md\"}");
+var _sfc_main = { name: "decisions/55-a-shards-own-tables-on-citus.md" };
+function _sfc_ssrRender(_ctx, _push, _parent, _attrs, $props, $setup, $data, $options) {
+	_push(`<div${ssrRenderAttrs(_attrs)}><h1 id="_55-on-citus-a-batch-writes-to-its-shard-s-own-tables" tabindex="-1">55. On Citus a batch writes to its shard&#39;s own tables <a class="header-anchor" href="#_55-on-citus-a-batch-writes-to-its-shard-s-own-tables" aria-label="Permalink to “55. On Citus a batch writes to its shard&#39;s own tables”">​</a></h1><p><strong>Context.</strong> Citus plans every statement on a spread table anew, also inside a function that it has sent to the shard&#39;s server: for a batch of 64 that took three times as long as the statements. Generic plans bring a tenth, and one of them crashes the server.</p><p><strong>Decision.</strong> The statements of <code>reserve_batch</code> and <code>finalize_batches</code> are written once. For one Postgres they name the tables. For Citus <code>distribute</code> creates the same functions with <code>execute</code> on the tables of the shard itself (<code>registrations_102104</code>). First they call <code>hold_shard</code>: it takes the lock that Citus&#39;s own writes take on the place of a shard (<code>lock_shard_metadata</code>, shared, until the commit), and then looks whether the shard is on this server. A move waits for that lock, or the call finds the shard gone and is refused (90). The lock needs the tables&#39; owner, so <code>hold_shard</code> runs as that; it does nothing else.</p><p><strong>Consequence.</strong> Launches take 0.24 of plain Postgres&#39;s rate per second of its CPU, where it was 0.14 (<code>npm run bench -- --citus</code>). <code>test/citus/cluster.test.ts</code> moves a shard under load, to and fro; without the lock it lost 930 of 4,312 registrations to tables that were about to be deleted. The names of shards&#39; tables and <code>lock_shard_metadata</code> are Citus&#39;s own business, so each new version of it wants these tests. What is called seldom (leases, news of tickets, the list) still goes through Citus. These functions work only where the shard is: in a transaction that began on another server Citus does not send them on, and they are refused.</p><p><strong>Replaced</strong> by <a href="./72-one-engine.html">72</a>: Citus runs the same functions as Postgres.</p></div>`);
+}
+var _sfc_setup = _sfc_main.setup;
+_sfc_main.setup = (props, ctx) => {
+	const ssrContext = useSSRContext();
+	(ssrContext.modules || (ssrContext.modules = /* @__PURE__ */ new Set())).add("decisions/55-a-shards-own-tables-on-citus.md");
+	return _sfc_setup ? _sfc_setup(props, ctx) : void 0;
+};
+var _55_a_shards_own_tables_on_citus_default = /*#__PURE__*/ _plugin_vue_export_helper_default(_sfc_main, [["ssrRender", _sfc_ssrRender]]);
+export { __pageData, _55_a_shards_own_tables_on_citus_default as default };

@@ -1,0 +1,17 @@
+import { t as _plugin_vue_export_helper_default } from "./plugin-vue_export-helper.DjkACiAr.js";
+import { useSSRContext } from "vue";
+import { ssrRenderAttrs } from "vue/server-renderer";
+// apps/docs/decisions/57-a-cancellation-is-one-transaction.md
+var __pageData = JSON.parse("{\"title\":\"57. A cancellation is one transaction, after the order of locks of all others\",\"description\":\"\",\"frontmatter\":{},\"headers\":[],\"relativePath\":\"decisions/57-a-cancellation-is-one-transaction.md\",\"filePath\":\"decisions/57-a-cancellation-is-one-transaction.md\"}");
+var _sfc_main = { name: "decisions/57-a-cancellation-is-one-transaction.md" };
+function _sfc_ssrRender(_ctx, _push, _parent, _attrs, $props, $setup, $data, $options) {
+	_push(`<div${ssrRenderAttrs(_attrs)}><h1 id="_57-a-cancellation-is-one-transaction-after-the-order-of-locks-of-all-others" tabindex="-1">57. A cancellation is one transaction, after the order of locks of all others <a class="header-anchor" href="#_57-a-cancellation-is-one-transaction-after-the-order-of-locks-of-all-others" aria-label="Permalink to “57. A cancellation is one transaction, after the order of locks of all others”">​</a></h1><p>Replaced by <a href="./77-one-writer-of-the-journal.html">decision 77</a>.</p><p><strong>Context.</strong> A cancellation concerns the registration, its ticket, its batch (which may not be finalized yet) and the journal. The partner&#39;s list, and later webhooks and e-mails, must never hear of a seat as confirmed after they heard that it is gone.</p><p><strong>Decision.</strong> <code>change_registrations</code> does all of it for many registrations of a shard in one transaction, and the API collects what arrives into groups, as it does with registrations. Its locks come in the order of everybody else&#39;s: tickets by id, registrations, the journal&#39;s head, batches. A batch that is not finalized, or may be redriven, loses its list of owners, so that finalization reads the registrations that are left. To repeat a cancellation changes nothing, so a lost connection is answered by asking again, without the proof that a reservation needs.</p><p>The function is the owner&#39;s (<code>security definer</code>): the API&#39;s role cannot write registrations or the journal by itself. It names registrations by their pass codes, which the worker&#39;s role cannot read. On a cluster its statements go through Citus&#39;s planner, unlike those of <a href="./55-a-shards-own-tables-on-citus.html">reservations</a>: they are fewer, and an operator&#39;s cancellation is part of a longer transaction.</p><p>The deadline is the event&#39;s. Processes read it with the key, so a change holds everywhere within 2 s; whether it is over is decided by Postgres&#39;s clock. It does not bind operators.</p><p><strong>Consequence.</strong> While a group waits for the head, it holds its tickets, as long as a finalization takes. A ticket that another transaction keeps locked makes all cancellations of its group wait, and be answered 90.</p></div>`);
+}
+var _sfc_setup = _sfc_main.setup;
+_sfc_main.setup = (props, ctx) => {
+	const ssrContext = useSSRContext();
+	(ssrContext.modules || (ssrContext.modules = /* @__PURE__ */ new Set())).add("decisions/57-a-cancellation-is-one-transaction.md");
+	return _sfc_setup ? _sfc_setup(props, ctx) : void 0;
+};
+var _57_a_cancellation_is_one_transaction_default = /*#__PURE__*/ _plugin_vue_export_helper_default(_sfc_main, [["ssrRender", _sfc_ssrRender]]);
+export { __pageData, _57_a_cancellation_is_one_transaction_default as default };

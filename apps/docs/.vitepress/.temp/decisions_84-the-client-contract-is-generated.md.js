@@ -1,0 +1,17 @@
+import { t as _plugin_vue_export_helper_default } from "./plugin-vue_export-helper.DjkACiAr.js";
+import { useSSRContext } from "vue";
+import { ssrRenderAttrs } from "vue/server-renderer";
+// apps/docs/decisions/84-the-client-contract-is-generated.md
+var __pageData = JSON.parse("{\"title\":\"84. The client's contract is generated\",\"description\":\"\",\"frontmatter\":{},\"headers\":[],\"relativePath\":\"decisions/84-the-client-contract-is-generated.md\",\"filePath\":\"decisions/84-the-client-contract-is-generated.md\"}");
+var _sfc_main = { name: "decisions/84-the-client-contract-is-generated.md" };
+function _sfc_ssrRender(_ctx, _push, _parent, _attrs, $props, $setup, $data, $options) {
+	_push(`<div${ssrRenderAttrs(_attrs)}><h1 id="_84-the-client-s-contract-is-generated" tabindex="-1">84. The client&#39;s contract is generated <a class="header-anchor" href="#_84-the-client-s-contract-is-generated" aria-label="Permalink to “84. The client&#39;s contract is generated”">​</a></h1><p><strong>Context.</strong> <code>@floodgate/client</code> had the response codes, the failures of each operation and every type a second time, typed by hand. Two tests compared them with the service. Each new field or operation was an edit in four files of the client.</p><p><strong>Decision.</strong></p><ul><li><strong><code>contract.ts</code> is generated</strong> from the OpenAPI document and from the catalogue of response codes, by a generator of its own (<code>test/client/generate-contract.ts</code>). <code>npm test -- contract -u</code> writes it together with the document; without <code>-u</code> the same test fails if the file is out of date.</li><li><strong>The file is checked in.</strong> A fresh clone type checks without a generator, a review shows what partners will see, and the published package has no dependency on the generator.</li><li><strong>Plain exported types, not <code>components[&#39;schemas&#39;]</code>.</strong> The generator writes one <code>export interface</code> per named schema, so hints in an editor show <code>Ticket</code> and its descriptions. A schema with all fields of another one extends it. Schemas of single answers are left out.</li><li><strong>Results are derived</strong>: <code>ResultOf&lt;Operation&gt;</code> combines the failures and the data, whose name and type <code>OperationResults</code> has. A test compares it with the document. A new operation needs its method and its line there.</li></ul><p>Not taken: a generated client, such as Hey API&#39;s (retries, bulk calls and passes would still be written by hand, around it); generation at build time only (tests run on the sources).</p><p><strong>Consequence.</strong> The descriptions of the OpenAPI document are the comments that partners read in their editor. The generator writes the few kinds of schemas that the document has. A new kind needs a line there.</p></div>`);
+}
+var _sfc_setup = _sfc_main.setup;
+_sfc_main.setup = (props, ctx) => {
+	const ssrContext = useSSRContext();
+	(ssrContext.modules || (ssrContext.modules = /* @__PURE__ */ new Set())).add("decisions/84-the-client-contract-is-generated.md");
+	return _sfc_setup ? _sfc_setup(props, ctx) : void 0;
+};
+var _84_the_client_contract_is_generated_default = /*#__PURE__*/ _plugin_vue_export_helper_default(_sfc_main, [["ssrRender", _sfc_ssrRender]]);
+export { __pageData, _84_the_client_contract_is_generated_default as default };

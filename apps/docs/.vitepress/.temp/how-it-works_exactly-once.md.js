@@ -1,0 +1,26 @@
+import { t as _plugin_vue_export_helper_default } from "./plugin-vue_export-helper.DjkACiAr.js";
+import { useSSRContext } from "vue";
+import { ssrRenderAttrs } from "vue/server-renderer";
+// apps/docs/how-it-works/exactly-once.md
+var __pageData = JSON.parse("{\"title\":\"Exactly once\",\"description\":\"\",\"frontmatter\":{},\"headers\":[],\"relativePath\":\"how-it-works/exactly-once.md\",\"filePath\":\"how-it-works/exactly-once.md\"}");
+var _sfc_main = { name: "how-it-works/exactly-once.md" };
+function _sfc_ssrRender(_ctx, _push, _parent, _attrs, $props, $setup, $data, $options) {
+	_push(`<div${ssrRenderAttrs(_attrs)}><h1 id="exactly-once" tabindex="-1">Exactly once <a class="header-anchor" href="#exactly-once" aria-label="Permalink to “Exactly once”">​</a></h1><p>If a connection breaks during a commit, the commit has happened, may still happen, or never will. A blind retry would sell seats twice. Without a retry, registrations would be lost. Code: <code>packages/registrations/src/register/commit-batch.ts</code>, <code>packages/database/sql/functions/reserve_batch.sql</code>.</p><h2 id="the-same-id-the-same-answer" tabindex="-1">The same id, the same answer <a class="header-anchor" href="#the-same-id-the-same-answer" aria-label="Permalink to “The same id, the same answer”">​</a></h2><p>The API chooses the id of each batch (a UUID). It is the primary key of the batch&#39;s row. After a lost connection the API calls <code>reserve_batch</code> again with the same id and marks the call as a repeat (<a href="./../decisions/75-a-lost-batch-is-sent-again.html">why</a>).</p><div class="language-"><button title="Copy code" data-copied="Copied" class="copy"></button><span class="lang"></span><pre class="shiki shiki-themes github-light github-dark" style="--shiki-light:#24292e;--shiki-dark:#e1e4e8;--shiki-light-bg:#fff;--shiki-dark-bg:#24292e;" tabindex="0" dir="ltr"><code><span class="line"><span> call, id A ──▶ connection lost</span></span>
+<span class="line"><span>                  │</span></span>
+<span class="line"><span>                  ▼</span></span>
+<span class="line"><span>     repeat, id A: lock the tickets ── waits for a call that still runs</span></span>
+<span class="line"><span>                  │</span></span>
+<span class="line"><span>        is there a batch A?</span></span>
+<span class="line"><span>         │ yes            │ no</span></span>
+<span class="line"><span>         ▼                ▼</span></span>
+<span class="line"><span>   its answer         reserve under id A: a first call that runs later</span></span>
+<span class="line"><span>                      fails on the primary key and changes nothing</span></span></code></pre></div><p>A batch stores its answer only if one of its registrations got no new seat. Otherwise the answer follows from its registrations. The repeat is sent until it is answered or the time for an answer is over. Then the answer is 91.</p><h2 id="meaning-of-lost" tabindex="-1">Meaning of lost <a class="header-anchor" href="#meaning-of-lost" aria-label="Permalink to “Meaning of lost”">​</a></h2><p>The protocol decides it, not Postgres&#39;s message. After an error the session either continues (then the statement was rolled back) or it does not (then the outcome is unknown). An empty query finds out which. <code>packages/database/src/connection/failures.ts</code> lists the meaning of each failure: never sent, unknown, or rolled back for one of five reasons.</p><p>A connection is closed instead of reused if it was lost, if its statement timed out, or if its server is read-only. In the first and the last case, the other connections that have not answered since then are closed as well: they probably have the same fault.</p><h2 id="parts" tabindex="-1">Parts <a class="header-anchor" href="#parts" aria-label="Permalink to “Parts”">​</a></h2><p>A batch is attempted part by part: first the whole, then the remaining registrations or its halves. All parts share one deadline. After the deadline no attempt starts: parts that were never lost are answered 90, the others 91. A lost part is not divided.</p><h2 id="races" tabindex="-1">Races <a class="header-anchor" href="#races" aria-label="Permalink to “Races”">​</a></h2><p>Unique indexes protect idempotency keys, and attendees of events that reject duplicates. If two processes race, one gets a unique violation. Its batch runs again, with a snapshot that contains the other&#39;s rows. After three attempts its part is halved.</p><h2 id="bad-rows" tabindex="-1">Bad rows <a class="header-anchor" href="#bad-rows" aria-label="Permalink to “Bad rows”">​</a></h2><p>If Postgres rejects a part because of a value, the part is halved until the bad row is alone. That row is answered 99, the others &quot;00&quot;.</p></div>`);
+}
+var _sfc_setup = _sfc_main.setup;
+_sfc_main.setup = (props, ctx) => {
+	const ssrContext = useSSRContext();
+	(ssrContext.modules || (ssrContext.modules = /* @__PURE__ */ new Set())).add("how-it-works/exactly-once.md");
+	return _sfc_setup ? _sfc_setup(props, ctx) : void 0;
+};
+var exactly_once_default = /*#__PURE__*/ _plugin_vue_export_helper_default(_sfc_main, [["ssrRender", _sfc_ssrRender]]);
+export { __pageData, exactly_once_default as default };
