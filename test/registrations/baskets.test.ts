@@ -152,6 +152,9 @@ test('a part of a basket is released, the rest is confirmed', async () => {
     'reserved',
     'reserved',
   ]);
+  await finalize();
+  const passReferences = made.seats.map(({ passReference }) => passReference);
+  expectRefused(await change(made, 'release', { passReferences }), '35', 'The hold is confirmed already');
 });
 
 test('a hold is extended, at most until the operator’s limit', async () => {

@@ -32,8 +32,9 @@ begin
   from (
     select hold, case
       when bool_or(hold_id is distinct from hold_ids[hold]) then null
-      when bool_and(is_done) then change
-      when bool_and(is_held) then case when bool_or(is_taken) then 'duplicate' else change end
+      -- Null counts as false: "held_until" of a confirmed seat is null after its finalization.
+      when bool_and(is_done is true) then change
+      when bool_and(is_held is true) then case when bool_or(is_taken) then 'duplicate' else change end
       else 'too-late'
     end as outcome
     from (
