@@ -133,6 +133,7 @@ function brokenRound(round: Round, error: Error): RoundResult {
     requests: 0,
     granted: 0,
     ends: {},
+    uses: {},
     servingAfterMs: Number.NaN,
     finalizedAfterMs: Number.NaN,
     longestStopMs: 0,

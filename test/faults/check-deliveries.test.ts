@@ -78,4 +78,8 @@ test('each attendee has one e-mail', () => {
   expect(kindsOf([mail(ann), mail(ben), mail(ben)], 1)).toEqual([]);
   expect(kindsOf([mail(ann), mail(ben), mail(ben, '<other>')], 1)).toEqual(['wrong']);
   expect(kindsOf([mail(ann), mail(ben), mail('joe@example.com')])).toEqual(['wrong']);
+  // A contact has one for each seat.
+  const seats = [addressees[0]!, addressees[0]!];
+  expect(checkMails([mail(ann, '<1>'), mail(ann, '<2>')], seats, 0)).toEqual([]);
+  expect(checkMails([mail(ann)], seats, 0)).toMatchObject([{ kind: 'lost' }]);
 });

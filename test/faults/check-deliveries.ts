@@ -87,7 +87,7 @@ export interface Addressee {
 }
 
 /**
- * Holds the e-mails that were taken against who was to have one: each exactly one. `again` of them may have come a second time, as the
+ * Holds the e-mails that were taken against who was to have one: each exactly one for each seat. `again` of them may have come a second time, as the
  * same message: those that were under way when somebody was killed.
  */
 export function checkMails(
@@ -96,11 +96,14 @@ export function checkMails(
   again: number,
 ): Violation[] {
   const byAddress = Map.groupBy(taken, ({ to }) => to);
-  const known = new Set(addressees.map(({ address }) => address));
-  const missing = addressees.filter(({ address, mayHaveNone }) => !mayHaveNone && !byAddress.has(address));
-  const repeated = [...byAddress.values()].filter((mails) => mails.length > 1);
-  const count = repeated.reduce((sum, { length }) => sum + length - 1, 0);
-  const changed = repeated.filter((mails) => new Set(mails.map(({ messageId }) => messageId)).size > 1);
+  const known = Map.groupBy(addressees, ({ address }) => address);
+  const messagesTo = (address: string) =>
+    new Set((byAddress.get(address) ?? []).map(({ messageId }) => messageId)).size;
+  const missing = [...known].filter(
+    ([address, seats]) => messagesTo(address) < seats.filter(({ mayHaveNone }) => !mayHaveNone).length,
+  );
+  const changed = [...known].filter(([address, seats]) => messagesTo(address) > seats.length);
+  const count = taken.length - [...byAddress.keys()].reduce((sum, address) => sum + messagesTo(address), 0);
   return [
     ...missing.slice(0, 3).map((): Violation => ({ kind: 'lost', problem: 'an attendee has had no e-mail' })),
     ...(count > again

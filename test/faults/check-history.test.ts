@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { checkHistory, type Tolerance, type Violation } from './check-history.ts';
-import type { AttemptEnd, History, RequestRecord, Stored, StoredRegistration } from './history.ts';
+import {
+  newRequest,
+  type AttemptEnd,
+  type History,
+  type RequestRecord,
+  type Stored,
+  type StoredRegistration,
+} from './history.ts';
 
 const STRICT: Tolerance = { mayTimeOut: false, mayFail: true };
 
@@ -12,17 +19,14 @@ const answered = (code: string, passReference: string | null = null): AttemptEnd
 });
 const cut: AttemptEnd = { kind: 'cut' };
 
-const request = (...ends: AttemptEnd[]): RequestRecord => ({
-  id: 'a',
-  event: 0,
-  ticketId: 1,
-  isKeyed: true,
-  group: null,
-  attempts: ends.map((end) => ({ api: 0, sentAt: 0, endedAt: 1, end })),
-  isHeld: false,
-  confirmations: [],
-  cancellations: [],
-});
+const request = (...ends: AttemptEnd[]): RequestRecord =>
+  newRequest({
+    id: 'a',
+    event: 0,
+    ticketId: 1,
+    isKeyed: true,
+    attempts: ends.map((end) => ({ api: 0, sentAt: 0, endedAt: 1, end })),
+  });
 
 /** Granted, and then asked to be cancelled. */
 const cancelled = (...ends: AttemptEnd[]): RequestRecord => ({
@@ -37,6 +41,8 @@ const row = (differing: Partial<StoredRegistration> = {}): StoredRegistration =>
   state: 'confirmed',
   isCancelled: false,
   isHeld: false,
+  isReplaced: false,
+  address: `${differing.requestId ?? 'a'}@example.com`,
   changes: [differing.state ?? 'confirmed'],
   ...differing,
 });
@@ -48,21 +54,45 @@ const held = (...ends: AttemptEnd[]): RequestRecord => ({
   confirmations: ends,
 });
 
+/** A seat of a basket. */
+const seat = (differing: Partial<RequestRecord> = {}): RequestRecord => ({
+  ...held(),
+  group: 'basket',
+  isInBasket: true,
+  ...differing,
+});
+const contact = 'basket@example.com';
+
+/** A registration, and those that are to get its seat. */
+const replaced = (...ends: AttemptEnd[]): RequestRecord[] => {
+  const old = request(answered('00', 'P-1'));
+  return [old, ...ends.map((end, index) => ({ ...request(end), id: 'bc'[index]!, replaces: old }))];
+};
+const replacedRow = () => row({ isCancelled: true, isReplaced: true, changes: ['confirmed', 'cancelled'] });
+const successorRow = () => row({ requestId: 'b', passReference: 'P-2' });
+
 const heldRow = () => row({ isHeld: true, changes: [] });
 const cancelledRow = (...changes: string[]) => row({ isCancelled: true, changes });
 
 function check(
   requests: RequestRecord[],
   registrations: StoredRegistration[],
-  more: { tolerance?: Tolerance; capacity?: number; taken?: number; lookups?: History['lookups'] } = {},
+  more: {
+    tolerance?: Tolerance;
+    capacity?: number;
+    taken?: number;
+    lookups?: History['lookups'];
+    caps?: Stored['caps'];
+  } = {},
 ): Violation['kind'][] {
   const {
     tolerance = STRICT,
     capacity = 10,
     taken = registrations.filter(({ isCancelled }) => !isCancelled).length,
     lookups = [],
+    caps = [],
   } = more;
-  const stored: Stored = { registrations, tickets: [{ id: 1, capacity, taken }] };
+  const stored: Stored = { registrations, tickets: [{ id: 1, capacity, taken }], caps };
   return checkHistory({ requests, lookups }, stored, tolerance).map(({ kind }) => kind);
 }
 
@@ -83,6 +113,23 @@ test.each<[string, RequestRecord[], StoredRegistration[]]>([
   ['held, and kept', [held(answered('00'))], [row()]],
   ['cut, and kept', [held(cut)], [row()]],
   ['cut, and over', [held(cut)], [cancelledRow('cancelled')]],
+  ['a basket, abandoned', [seat()], [row({ isHeld: true, changes: [], address: null })]],
+  ['a basket, over', [seat({ confirmations: [answered('35')] })], [cancelledRow('cancelled')]],
+  ['a basket, confirmed', [seat({ confirmations: [answered('00')] })], [row({ address: contact })]],
+  [
+    'a basket, confirmed, and too late to release',
+    [seat({ confirmations: [answered('00')], releases: [answered('35')] })],
+    [row()],
+  ],
+  ['a basket, released', [seat({ releases: [answered('00')] })], [cancelledRow('cancelled')]],
+  ['replaced', replaced(answered('00', 'P-2')), [replacedRow(), successorRow()]],
+  [
+    'replaced by one of two',
+    replaced(answered('00', 'P-2'), answered('35')),
+    [replacedRow(), successorRow()],
+  ],
+  ['cut, and replaced', replaced(cut), [replacedRow(), successorRow()]],
+  ['cut, and not replaced', replaced(cut), [row()]],
   ['given up, visibly', [request(answered('00', 'P-1'))], [row({ state: 'failed' })]],
 ])('%s: nothing to complain about', (_what, requests, rows) => {
   expect(check(requests, rows)).toEqual([]);
@@ -110,6 +157,37 @@ test.each<[string, Violation['kind'], RequestRecord[], StoredRegistration[]]>([
   ['kept, and nobody asked', 'wrong', [held()], [row()]],
   ['too late, and kept', 'wrong', [held(answered('35'))], [row()]],
   ['held, and told of', 'wrong', [held()], [row({ isHeld: true })]],
+  ['an abandoned basket that is kept', 'wrong', [seat()], [row()]],
+  ['a released seat that is kept', 'wrong', [seat({ releases: [answered('00')] })], [row()]],
+  [
+    'a seat that was confirmed, and then released',
+    'wrong',
+    [seat({ confirmations: [answered('00')], releases: [answered('00')] })],
+    [cancelledRow('cancelled')],
+  ],
+  [
+    'too late to release, and not confirmed',
+    'wrong',
+    [seat({ releases: [answered('35')] })],
+    [cancelledRow('cancelled')],
+  ],
+  [
+    'a confirmed seat without an attendee',
+    'wrong',
+    [seat({ confirmations: [cut] })],
+    [row({ address: null })],
+  ],
+  ['an extension that fails', 'wrong', [seat({ extensions: [answered('34')] })], [heldRow()]],
+  ['another attendee', 'wrong', [request(answered('00', 'P-1'))], [row({ address: contact })]],
+  ['replaced, and still there', 'wrong', replaced(answered('00', 'P-2')), [row(), successorRow()]],
+  ['replaced by nobody', 'lost', replaced(cut), [replacedRow()]],
+  ['too late to replace, and there', 'wrong', replaced(answered('35')), [row()]],
+  [
+    'replaced by two',
+    'doubled',
+    replaced(answered('00', 'P-2'), answered('00', 'P-3')),
+    [replacedRow(), successorRow(), row({ requestId: 'c', passReference: 'P-3' })],
+  ],
   ['a row on another ticket', 'wrong', [request(cut)], [row({ ticketId: 2 })]],
   ['a row after "nothing was reserved"', 'wrong', [request(answered('90'))], [row()]],
   ['a row though nothing was sent', 'wrong', [request({ kind: 'refused' })], [row()]],
@@ -133,6 +211,22 @@ test('a group that is stored whole, or not at all: nothing to complain about', (
 
 test('finds a group of which a part is stored', () => {
   expect(check(members(cut, cut), [row()])).toEqual(['wrong']);
+});
+
+test('finds a basket of which a part is confirmed', () => {
+  const seats = ['a', 'b'].map((id) => ({ ...seat({ id, confirmations: [cut] }), attempts: [] }));
+  const rows = [row(), row({ requestId: 'b', isHeld: true, changes: [] })];
+  const problems = checkHistory(
+    { requests: seats, lookups: [] },
+    { registrations: rows, tickets: [], caps: [] },
+    STRICT,
+  ).map(({ problem }) => problem);
+  expect(problems).toContain('1 of a group of 2 are confirmed');
+});
+
+test('finds a partner that has more seats than its cap', () => {
+  expect(check([], [], { caps: [{ ticketId: 1, cap: 2, seats: 2 }] })).toEqual([]);
+  expect(check([], [], { caps: [{ ticketId: 1, cap: 2, seats: 3 }] })).toEqual(['oversold']);
 });
 
 test('finds more seats sold than there are', () => {

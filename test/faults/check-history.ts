@@ -1,4 +1,13 @@
-import type { AttemptEnd, History, RequestRecord, Stored, StoredRegistration } from './history.ts';
+import {
+  addressOf,
+  isSaid,
+  labelOf,
+  type AttemptEnd,
+  type History,
+  type RequestRecord,
+  type Stored,
+  type StoredRegistration,
+} from './history.ts';
 
 /** What partners may run into while a fault lasts, beyond 90 and 91. */
 export interface Tolerance {
@@ -19,6 +28,7 @@ export interface Violation {
 const GRANTED = '00';
 const SOLD_OUT = '32';
 const UNKNOWN = '91';
+const TOO_LATE = '35';
 /** Final: this registration does not exist. */
 const REFUSALS = new Set([SOLD_OUT, '36', '37']);
 /** Nothing was reserved by this attempt; it may be repeated. */
@@ -31,25 +41,43 @@ const RETRYABLE = new Set(['90', UNKNOWN, '41']);
 export function checkHistory(history: History, stored: Stored, tolerance: Tolerance): Violation[] {
   const rows = Map.groupBy(stored.registrations, ({ requestId }) => requestId);
   const known = new Set(history.requests.map(({ id }) => id));
+  const successors = Map.groupBy(history.requests, ({ replaces }) => replaces);
   return [
-    ...history.requests.flatMap((request) => checkRequest(request, rows.get(request.id) ?? [], tolerance)),
+    ...history.requests.flatMap((request) => {
+      const own = rows.get(request.id) ?? [];
+      const others = successors.get(request) ?? [];
+      return [
+        ...checkRequest(request, own, endsOf(others), tolerance),
+        ...checkReplaced(request, own[0], others, rows),
+      ];
+    }),
     ...stored.registrations.filter(({ requestId }) => !known.has(requestId)).map(nobodysRegistration),
     ...history.lookups.flatMap(checkLookup),
     ...checkTickets(history, stored),
+    ...stored.caps.flatMap(checkCap),
     ...checkGroups(history, rows),
   ];
 }
 
-function checkRequest(request: RequestRecord, rows: StoredRegistration[], tolerance: Tolerance): Violation[] {
+const endsOf = (requests: readonly RequestRecord[]) =>
+  requests.flatMap(({ attempts }) => attempts.map(({ end }) => end));
+
+/** `replacements`: how the attempts ended to give its seat to others. */
+function checkRequest(
+  request: RequestRecord,
+  rows: StoredRegistration[],
+  replacements: AttemptEnd[],
+  tolerance: Tolerance,
+): Violation[] {
   const violations: Violation[] = [];
   const violate = (kind: Violation['kind'], problem: string) => violations.push({ kind, problem, request });
-  const ends = request.attempts.map(({ end }) => end);
+  const ends = endsOf([request]);
   const codes = ends.flatMap((end) => (end.kind === 'answered' ? [end.code] : []));
   const granted = new Set(ends.flatMap((end) => passReferenceOf(end) ?? []));
   const [row] = rows;
 
   for (const code of codes) {
-    if (code !== GRANTED && !REFUSALS.has(code) && !RETRYABLE.has(code))
+    if (code !== GRANTED && !isRefusal(code, request) && !RETRYABLE.has(code))
       violate('wrong', `was answered ${code}`);
   }
   if (ends.some(({ kind }) => kind === 'timed-out') && !tolerance.mayTimeOut)
@@ -63,54 +91,102 @@ function checkRequest(request: RequestRecord, rows: StoredRegistration[], tolera
   if (row && granted.size === 1 && !granted.has(row.passReference))
     violate('wrong', `was given another pass reference than the ${row.passReference} that is stored`);
   if (row && row.ticketId !== request.ticketId) violate('wrong', `is stored for ticket ${row.ticketId}`);
-  const isRefused = codes.some((code) => REFUSALS.has(code));
+  const isRefused = codes.some((code) => isRefusal(code, request));
   if (isRefused && (row || granted.size > 0)) violate('wrong', 'was refused, and granted as well');
   if (row && granted.size === 0 && !ends.some((end) => isUnknown(end, tolerance)))
     violate('wrong', 'is stored, though every answer said that it is not');
   if (row && row.state !== 'confirmed' && row.state !== 'failed') violate('stuck', `is still ${row.state}`);
-  if (row) for (const problem of wrongWithChanges(request, row, tolerance)) violate('wrong', problem);
+  if (row)
+    for (const problem of wrongWithChanges(request, row, replacements, tolerance)) violate('wrong', problem);
   return violations;
 }
+
+/** A seat can be had from another registration until that is cancelled. */
+const isRefusal = (code: string, { replaces }: RequestRecord) =>
+  REFUSALS.has(code) || (code === TOO_LATE && replaces !== null);
+
+/** A registration that was replaced is cancelled, and exactly one other has its seat. */
+function checkReplaced(
+  request: RequestRecord,
+  row: StoredRegistration | undefined,
+  successors: RequestRecord[],
+  rows: Map<string, StoredRegistration[]>,
+): Violation[] {
+  const stored = successors.filter(({ id }) => rows.has(id)).length;
+  const isTooLate = endsOf(successors).some((end) => labelOf(end) === TOO_LATE);
+  const problems: [boolean, Violation['kind'], string][] = [
+    [stored > 1, 'doubled', `has given its seat to ${stored} others`],
+    [stored > 0 && !row?.isReplaced, 'wrong', 'has given its seat to another, and does not know it'],
+    [row?.isReplaced === true && stored === 0, 'lost', 'was replaced by nobody'],
+    [
+      (stored > 0 || isTooLate) && !row?.isCancelled,
+      'wrong',
+      'was replaced or cancelled, and holds its seat',
+    ],
+  ];
+  return problems.filter(([isWrong]) => isWrong).map(([, kind, problem]) => ({ kind, problem, request }));
+}
+
+const checkCap = ({ ticketId, cap, seats }: Stored['caps'][number]): Violation[] =>
+  seats > cap
+    ? [
+        {
+          kind: 'oversold',
+          problem: `a partner has ${seats} seats of ticket ${ticketId}, and may have ${cap}`,
+        },
+      ]
+    : [];
 
 /**
  * What is said of a change is so, and nothing is changed that nobody asked for, except that held seats go back. The journal tells
  * of each change once.
  */
 function wrongWithChanges(
-  { isHeld, cancellations, confirmations }: RequestRecord,
-  { isCancelled, changes, state, ...row }: StoredRegistration,
+  request: RequestRecord,
+  { isCancelled, changes, state, address, ...row }: StoredRegistration,
+  replacements: AttemptEnd[],
   tolerance: Tolerance,
 ): string[] {
+  const { isHeld, cancellations, confirmations, releases } = request;
   const mayBe = (ends: AttemptEnd[]) => isSaid(ends) || ends.some((end) => isUnknown(end, tolerance));
   const told = changes.join();
   const expected = isCancelled ? ['cancelled', `${state},cancelled`] : [row.isHeld ? '' : state];
-  const isKept = isSaid(confirmations) && cancellations.length === 0;
+  const ends = [...cancellations, ...releases, ...replacements];
+  const isNamed =
+    [request.id, request.group].some((id) => id !== null && address === addressOf(id)) ||
+    (request.isInBasket && address === null && (row.isHeld || isCancelled));
   const problems: [boolean, string][] = [
-    [isSaid(cancellations) && !isCancelled, 'was cancelled, and holds its seat'],
-    [isCancelled && !isHeld && !mayBe(cancellations), 'is cancelled, though nobody was told so'],
-    [isCancelled && isKept, 'was confirmed, and is cancelled'],
+    [isSaid(ends) && !isCancelled, 'was cancelled, and holds its seat'],
+    [isCancelled && !isHeld && !mayBe(ends), 'is cancelled, though nobody was told so'],
+    [isCancelled && isSaid(confirmations) && !mayBe(ends), 'was confirmed, and is cancelled'],
+    [isSaid(releases) && isSaid(confirmations) && !mayBe(cancellations), 'was released, and confirmed'],
     [row.isHeld && !isHeld, 'is held, though nobody asked for that'],
     [row.isHeld && isSaid(confirmations), 'was confirmed, and is still held'],
     [isHeld && !row.isHeld && !isCancelled && !mayBe(confirmations), 'was kept, though nobody was told so'],
+    [!isNamed, 'is stored for another attendee'],
     [!expected.includes(told), `is told of as ${told || 'nothing'}, expected ${expected.join(' or ')}`],
   ];
-  const refusals = [...cancellations.map(refusalOf), ...confirmations.map(refusalOf)].filter(
-    // Too late to confirm: the time was over, or it was cancelled.
-    (code) => code !== null && !(code === TOO_LATE && isHeld && isCancelled),
-  );
+  // Too late to confirm: the time was over, or it was cancelled. Of a basket, a reset may have cancelled another seat.
+  const isOver = isHeld && (isCancelled || (request.isInBasket && mayBe(cancellations)));
+  const refusals = [
+    ...cancellations.map((end) => refusalOf(end, isOver)),
+    ...[...confirmations, ...request.extensions].map((end) => refusalOf(end, isOver)),
+    ...releases.map((end) => refusalOf(end, mayBe(confirmations))),
+  ].filter((code) => code !== null);
   return [
     ...problems.filter(([isWrong]) => isWrong).map(([, problem]) => problem),
     ...refusals.map((code) => `a change of it was answered ${code}`),
   ];
 }
 
-const TOO_LATE = '35';
-
-const isSaid = (ends: AttemptEnd[]) => ends.some((end) => end.kind === 'answered' && end.code === GRANTED);
-
-/** The code of a final refusal; null where it is none. */
-const refusalOf = (end: AttemptEnd) =>
-  end.kind === 'answered' && end.code !== GRANTED && !RETRYABLE.has(end.code) ? end.code : null;
+/** The code of a final refusal; null where it is none, or right. */
+const refusalOf = (end: AttemptEnd, isTooLate: boolean) =>
+  end.kind === 'answered' &&
+  end.code !== GRANTED &&
+  !RETRYABLE.has(end.code) &&
+  !(isTooLate && end.code === TOO_LATE)
+    ? end.code
+    : null;
 
 const passReferenceOf = (end: AttemptEnd) =>
   end.kind === 'answered' && end.code === GRANTED ? end.passReference : null;
@@ -130,30 +206,40 @@ function checkLookup({ what, end }: History['lookups'][number]): Violation[] {
   return [{ kind: 'lost', problem: `${what} was there, and then answered ${end.code}` }];
 }
 
-/** Of a group all are stored, or none. */
+/** Of a group all are stored, or none. Of a basket all are confirmed, or none, except those that were given back. */
 function checkGroups({ requests }: History, rows: Map<string, StoredRegistration[]>): Violation[] {
   const groups = Map.groupBy(
     requests.filter(({ group }) => group !== null),
     ({ group }) => group,
   );
-  return [...groups.values()].flatMap((members): Violation[] => {
-    const stored = members.filter(({ id }) => rows.has(id)).length;
-    if (stored === 0 || stored === members.length) return [];
-    return [
-      {
-        kind: 'wrong',
-        problem: `${stored} of a group of ${members.length} are stored`,
-        request: members[0]!,
-      },
-    ];
-  });
+  const isKept = ({ id }: RequestRecord) =>
+    rows.get(id)?.some((row) => row.isReplaced || !(row.isHeld || row.isCancelled)) ?? false;
+  return [...groups.values()].flatMap((members) => [
+    ...checkPart('stored', members, ({ id }) => rows.has(id)),
+    ...checkPart(
+      'confirmed',
+      members.filter((one) => one.isInBasket && one.cancellations.length + one.releases.length === 0),
+      isKept,
+    ),
+  ]);
+}
+
+function checkPart(
+  what: string,
+  members: RequestRecord[],
+  isPart: (member: RequestRecord) => boolean,
+): Violation[] {
+  const { length } = members.filter(isPart);
+  if (length === 0 || length === members.length) return [];
+  const problem = `${length} of a group of ${members.length} are ${what}`;
+  return [{ kind: 'wrong', problem, request: members[0]! }];
 }
 
 /**
  * A ticket that was ever sold out has to be full, unless seats of it were given back. To a group it may be said of seats that
  * others of the group would have had.
  */
-function checkTickets({ requests }: History, { registrations, tickets }: Stored): Violation[] {
+function checkTickets({ requests }: History, { registrations, tickets, caps }: Stored): Violation[] {
   const soldOut = new Set(
     requests
       .filter(
@@ -162,10 +248,11 @@ function checkTickets({ requests }: History, { registrations, tickets }: Stored)
       )
       .map(({ ticketId }) => ticketId),
   );
-  const isGivenBack = new Set(
-    requests
-      .filter(({ isHeld, cancellations }) => isHeld || cancellations.length > 0)
-      .map(({ ticketId }) => ticketId),
+  // Of a ticket with allocations, a partner may not have all seats that are left.
+  const mayHaveSeats = new Set(
+    [...requests.filter(({ isHeld, cancellations }) => isHeld || cancellations.length > 0), ...caps].map(
+      ({ ticketId }) => ticketId,
+    ),
   );
   const seats = Map.groupBy(
     registrations.filter(({ isCancelled }) => !isCancelled),
@@ -177,7 +264,7 @@ function checkTickets({ requests }: History, { registrations, tickets }: Stored)
       return [{ kind: 'oversold', problem: `ticket ${id} has ${held} of ${capacity} seats` }];
     if (held !== taken)
       return [{ kind: 'wrong', problem: `ticket ${id} counts ${taken} seats, holds ${held}` }];
-    if (soldOut.has(id) && !isGivenBack.has(id) && taken < capacity)
+    if (soldOut.has(id) && !mayHaveSeats.has(id) && taken < capacity)
       return [
         { kind: 'wrong', problem: `ticket ${id} was called sold out with ${taken} of ${capacity} taken` },
       ];

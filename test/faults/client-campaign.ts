@@ -13,7 +13,7 @@ import { checkHistory, type Violation } from './check-history.ts';
 import { deploy, type Deployment } from './deployment.ts';
 import { createEvents, type EventOnSale } from './events-on-sale.ts';
 import type { Fault } from './fault.ts';
-import type { History, RequestRecord } from './history.ts';
+import { newRequest, type History, type RequestRecord } from './history.ts';
 import { Random } from './random.ts';
 import { isFinalized, readNow, readStored } from './read-stored.ts';
 
@@ -252,17 +252,13 @@ class Platform {
 
   #want(group: string | null): RequestRecord {
     const [roomy, ...others] = this.#event.ticketIds as [number, ...number[]];
-    const request: RequestRecord = {
+    const request = newRequest({
       id: `c${this.#seed}-${this.history.requests.length}`,
       event: 0,
       ticketId: this.#random.chance(ROOMY_PERCENT) ? roomy : this.#random.pick(others),
       isKeyed: true,
-      isHeld: false,
-      confirmations: [],
-      cancellations: [],
       group,
-      attempts: [],
-    };
+    });
     this.history.requests.push(request);
     return request;
   }

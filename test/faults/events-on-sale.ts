@@ -1,11 +1,17 @@
+import { randomUUID } from 'node:crypto';
+import { perform } from '@floodgate/audit';
+import type { Database } from '@floodgate/database';
+import { grantEvent } from '@floodgate/events';
 import { switchOn } from '@floodgate/mail/actions';
+import { createPartner, issueKey } from '@floodgate/partners';
+import { allocateTicketAction } from '@floodgate/tickets/actions';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { nodeOf, type NodeUnderTest } from './citus-under-test.ts';
 import type { Deployment } from './deployment.ts';
 import type { Random } from './random.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
-/** An event that is sold in a round. */
+/** An event that a partner sells in a round. */
 export interface EventOnSale {
   fixture: Fixture;
   ticketIds: readonly number[];
@@ -19,25 +25,51 @@ const EVENTS_PER_NODE = 2;
 /** A new event goes to a shard with few. By chance a node would get none of so many once in a billion times. */
 const MAX_EVENTS = 32;
 const ROOMY = 1_000_000;
+/** The ticket that has allocations. */
+const ALLOCATED = 1;
+const ALLOCATED_SEATS = { from: 50, to: 300 };
+const CAP = 40;
 
 /**
- * Creates an event with three tickets; in a Citus cluster, as many on each of its nodes. And a test event, wherever that is
- * stored.
+ * Creates an event that two partners sell; in a Citus cluster, as many on each of its nodes. And a test event of one partner,
+ * wherever that is stored. Returns an event once for each of its partners.
  */
 export async function createEvents(deployment: Deployment, random: Random): Promise<EventOnSale[]> {
-  const events = await createAll(deployment, random);
-  for (const event of events) if (!event.isTest) await tellOf(deployment, event);
-  return events;
+  const { db, webhooks } = deployment;
+  const sales: EventOnSale[] = [];
+  for (const event of await createAll(deployment, random)) {
+    const ofEvent = event.isTest ? [event] : [event, await openToAnother(db, event)];
+    sales.push(...ofEvent);
+    if (event.isTest) continue;
+    for (const sale of ofEvent) await addWebhook(db, sale.fixture, { url: webhooks.urlOf(pathOf(sale)) });
+    const { shardId, eventId } = event.fixture;
+    await switchOn(db, { shardId, eventId }, false);
+    await allocate(db, ofEvent, random);
+  }
+  return sales;
 }
 
-/** Where the partner of an event is told of it. */
-export const pathOf = ({ fixture }: EventOnSale) => `/events/${fixture.eventId}`;
+/** Where a partner of an event is told of its registrations. */
+export const pathOf = ({ fixture }: EventOnSale) => `/events/${fixture.eventId}/${fixture.partnerId}`;
 
-/** Has the partner told of what becomes of its registrations, and each attendee. */
-async function tellOf({ db, webhooks }: Deployment, event: EventOnSale): Promise<void> {
-  const { shardId, eventId } = event.fixture;
-  await addWebhook(db, event.fixture, { url: webhooks.urlOf(pathOf(event)) });
-  await switchOn(db, { shardId, eventId }, false);
+async function openToAnother(db: Database, event: EventOnSale): Promise<EventOnSale> {
+  const { id: partnerId } = await createPartner(db, `partner ${randomUUID()}`);
+  await grantEvent(db, partnerId, event.fixture.eventId);
+  const { keyId, secretKey } = await issueKey(db, partnerId, null);
+  return { ...event, fixture: { ...event.fixture, partnerId, keyId, secretKey } };
+}
+
+/** Of one ticket, seats are reserved for the first partner, and the second one has a cap. */
+async function allocate(db: Database, sales: readonly EventOnSale[], random: Random): Promise<void> {
+  const ticketId = sales[0]!.ticketIds[ALLOCATED]!;
+  const settings = [{ reserved: random.between(1, ALLOCATED_SEATS.from) }, { cap: random.between(1, CAP) }];
+  for (const [index, { fixture }] of sales.entries())
+    await perform(
+      db,
+      allocateTicketAction,
+      { ticketId, partnerId: fixture.partnerId, ...settings[index] },
+      'test',
+    );
 }
 
 async function createAll({ db, nodes }: Deployment, random: Random): Promise<EventOnSale[]> {
@@ -64,7 +96,8 @@ async function putOnSale(
   isTest = false,
 ): Promise<EventOnSale> {
   // Some sell out in the middle of it.
-  const capacities = [ROOMY, random.between(1, 300), random.between(300, 1_500)];
+  const { from, to } = ALLOCATED_SEATS;
+  const capacities = [ROOMY, random.between(from, to), random.between(1, 300), random.between(300, 1_500)];
   const ticketIds: number[] = [];
   for (const capacity of capacities) ticketIds.push(await fixture.addTicket({ capacity }));
   return { fixture, ticketIds, node, isTest };

@@ -1,6 +1,13 @@
 /** How one attempt of a partner's request ended. */
 export type AttemptEnd =
-  | { kind: 'answered'; status: number; code: string; passReference: string | null }
+  | {
+      kind: 'answered';
+      status: number;
+      code: string;
+      passReference: string | null;
+      /** Of a basket. */
+      holdReference?: string | undefined;
+    }
   /** The connection ended before the answer was complete. */
   | { kind: 'cut' }
   /** No connection was to be had: nothing was sent. */
@@ -10,6 +17,14 @@ export type AttemptEnd =
 
 /** The response code, or what came instead of an answer. */
 export const labelOf = (end: AttemptEnd): string => (end.kind === 'answered' ? end.code : end.kind);
+
+export const isSaid = (ends: readonly AttemptEnd[]): boolean => ends.some((end) => labelOf(end) === '00');
+
+/** The e-mail address of an attendee, by request, or of a contact, by basket. */
+export const addressOf = (id: string): string => `${id}@example.com`;
+
+/** The request for a seat of a basket. */
+export const seatId = (basket: string, index: number): string => `${basket}.${index}`;
 
 export interface Attempt {
   /** Which of the APIs it went to. */
@@ -22,7 +37,7 @@ export interface Attempt {
 
 /**
  * One registration that a partner wants, and all that it did to get it. Without an Idempotency-Key there is one
- * attempt: a second one would be a second registration.
+ * attempt: a second one would be a second registration. A seat that another attendee gets is asked for until there is an answer.
  */
 export interface RequestRecord {
   /** Travels in extraData1, so that its row can be found again. */
@@ -31,7 +46,7 @@ export interface RequestRecord {
   event: number;
   ticketId: number;
   isKeyed: boolean;
-  /** Of a bulk call that wants all of its registrations or none: which call. */
+  /** Of a basket, or a bulk call that wants all of its registrations or none: which call. */
   group: string | null;
   attempts: Attempt[];
   /** Whether its seat is held for a while only. */
@@ -40,7 +55,31 @@ export interface RequestRecord {
   confirmations: AttemptEnd[];
   /** How the attempts ended to cancel it, once it was granted. */
   cancellations: AttemptEnd[];
+  /** Of a basket, whose seats are confirmed together. */
+  isInBasket: boolean;
+  extensions: AttemptEnd[];
+  /** How the attempts ended to give it back before it is confirmed. */
+  releases: AttemptEnd[];
+  /** The registration whose seat it is to get. */
+  replaces: RequestRecord | null;
 }
+
+type Wanted = Pick<RequestRecord, 'id' | 'event' | 'ticketId'> & Partial<RequestRecord>;
+
+/** Returns the record of what was not asked for yet. */
+export const newRequest = (wanted: Wanted): RequestRecord => ({
+  isKeyed: false,
+  group: null,
+  attempts: [],
+  isHeld: false,
+  confirmations: [],
+  cancellations: [],
+  isInBasket: false,
+  extensions: [],
+  releases: [],
+  replaces: null,
+  ...wanted,
+});
 
 /** A partner asking for what must be there: a registration that it was given, or how far the sale is. */
 export interface Lookup {
@@ -62,6 +101,10 @@ export interface StoredRegistration {
   isCancelled: boolean;
   /** Whether its seat is still held for a while. */
   isHeld: boolean;
+  /** Whether another registration has its seat. */
+  isReplaced: boolean;
+  /** The e-mail address; null where no attendee is known yet. */
+  address: string | null;
   /** What the journal tells of it, in order. */
   changes: string[];
 }
@@ -72,8 +115,16 @@ export interface StoredTicket {
   taken: number;
 }
 
+/** The seats of a ticket that a partner has, and how many it may have. */
+export interface StoredCap {
+  ticketId: number;
+  cap: number;
+  seats: number;
+}
+
 /** What is stored of a round, read when everything has come to rest. */
 export interface Stored {
   registrations: StoredRegistration[];
   tickets: StoredTicket[];
+  caps: StoredCap[];
 }

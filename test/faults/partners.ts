@@ -1,6 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Hold } from '@floodgate/contract';
 import type { EventOnSale } from './events-on-sale.ts';
-import { labelOf, type Attempt, type AttemptEnd, type History, type RequestRecord } from './history.ts';
+import {
+  addressOf,
+  isSaid,
+  labelOf,
+  newRequest,
+  seatId,
+  type Attempt,
+  type AttemptEnd,
+  type History,
+  type RequestRecord,
+} from './history.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import type { Random } from './random.ts';
 import { runningTime } from './running-time.ts';
@@ -34,6 +45,18 @@ const CONFIRM_PERCENT = 40;
 const RUSH_AFTER_MS = 1_000;
 const CALLERS_PER_API = 2;
 const RUSH_CANCEL_PERCENT = 30;
+const BASKET_PERCENT = 20;
+const BASKET_SEATS = 4;
+/** The others are confirmed, and some of them extended before. */
+const ABANDON_PERCENT = 20;
+const EXTEND_PERCENT = 20;
+const RELEASE_PERCENT = 30;
+const CONTACT_PERCENT = 40;
+const REPLACE_PERCENT = 15;
+const MOST_RIVALS = 2;
+/** In seconds. Longer than a round: the suite itself ends holds. */
+const HOLD_FOR = '1800';
+const BASKET_HOLD_FOR = '300';
 const TIMEOUT_MS = 5_000;
 const BACKOFF_MS = { from: 10, to: 150 };
 const THINK_MS = 4;
@@ -42,27 +65,24 @@ const PERSIST_MS = 30_000;
 /** 90, 91, 41, 50: an answer that asks to try again. */
 const RETRY_CODES = new Set(['90', '91', '41', '50']);
 
-const REGISTER = '/api/v1/events/register';
+const EVENTS = '/api/v1/events';
+const REGISTER = `${EVENTS}/register`;
 
 /** What a partner asks for at once. */
 interface Call {
   /** One where it is no bulk call. */
   requests: RequestRecord[];
   isKeyed: boolean;
-  isHeld: boolean;
-  /** Of a bulk call. */
-  mode: 'each' | 'all' | null;
+  path: string;
+  holdFor?: string;
+  body: object;
 }
 
 /** A seat that is held since then. */
 interface Held {
   request: RequestRecord;
-  passReference: string;
   since: number;
 }
-
-/** The e-mail address of whoever a request registers. */
-export const addressOf = (requestId: string) => `${requestId}@example.com`;
 
 /** Several clients of a partner's platform, each busy with one call at a time, that write everything down. */
 export class Partners {
@@ -124,59 +144,102 @@ export class Partners {
   async #run(event: number): Promise<void> {
     const { random } = this.#options;
     while (!this.#isOver) {
-      const call = this.#begin(event);
+      const call = random.chance(BASKET_PERCENT) ? this.#fillBasket(event) : this.#begin(event);
       if (call.isKeyed) await this.#persist(call);
       else await this.#attempt(call);
-      const [request] = call.requests as [RequestRecord];
-      const passReference = request.attempts.map(({ end }) => passReferenceOf(end)).find(Boolean);
-      if (passReference && random.chance(LOOKUP_PERCENT))
-        await this.#lookUp(event, passReference, `/api/v1/events/registrations/${passReference}`);
-      if (random.chance(LAUNCH_PERCENT)) await this.#lookUp(event, 'the launch', '/api/v1/events/launch');
-      if (passReference && request.isHeld) {
-        if (random.chance(CONFIRM_PERCENT))
-          await this.#change(request, passReference, 'confirm', request.confirmations);
-        else this.#held[event]!.push({ request, passReference, since: this.now() });
-      }
+      await this.#goOn(call.requests);
+      if (random.chance(LAUNCH_PERCENT)) await this.#lookUp(event, 'the launch', `${EVENTS}/launch`);
       await this.#rush(this.#held[event]!);
-      if (passReference && this.#mayGiveBack(request) && random.chance(CANCEL_PERCENT))
-        await this.#change(request, passReference, 'cancel', request.cancellations);
       if (this.#options.events[event]!.isTest && random.chance(RESET_PERCENT)) await this.#reset(event);
       await delay(random.between(0, THINK_MS));
     }
   }
 
+  /** Changes what a call has got. */
+  async #goOn(requests: RequestRecord[]): Promise<void> {
+    const { random } = this.#options;
+    let [request] = requests as [RequestRecord];
+    const passReference = passReferenceOf(request);
+    if (!passReference) return;
+    const { event } = request;
+    if (random.chance(LOOKUP_PERCENT))
+      await this.#lookUp(event, passReference, `${EVENTS}/registrations/${passReference}`);
+    if (request.isInBasket) await this.#useBasket(requests);
+    else if (request.isHeld && random.chance(CONFIRM_PERCENT)) await this.#change(request, 'confirm');
+    else if (request.isHeld) this.#held[event]!.push({ request, since: this.now() });
+    const isKept = !request.isHeld || isSaid(request.confirmations);
+    if (isKept && random.chance(REPLACE_PERCENT)) request = await this.#replace(request);
+    if (this.#mayGiveBack(request) && random.chance(CANCEL_PERCENT)) await this.#change(request, 'cancel');
+  }
+
   #begin(event: number): Call {
     const { random } = this.#options;
-    // A reset forgets keys: the same key once more is another registration.
-    const isKeyed = !this.#options.events[event]!.isTest && random.chance(KEYED_PERCENT);
+    const isKeyed = this.#drawKeyed(event);
     const isHeld = random.chance(HOLD_PERCENT);
-    const want = (group: string | null = null) => this.#want(event, isKeyed, isHeld, group);
-    if (!random.chance(BULK_PERCENT)) return { requests: [want()], isKeyed, isHeld, mode: null };
+    const held = { isKeyed, ...(isHeld && { holdFor: HOLD_FOR }) };
+    const want = (group: string | null = null) => this.#want(event, { isKeyed, isHeld, group });
+    if (!random.chance(BULK_PERCENT)) {
+      const request = want();
+      return { requests: [request], ...held, path: REGISTER, body: registrationOf(request) };
+    }
     const mode = random.chance(GROUP_PERCENT) ? 'all' : 'each';
     const group = mode === 'all' ? `${this.#options.roundId}-${this.#count}` : null;
     const size = random.between(BULK_SIZE.from, BULK_SIZE.to);
-    return { requests: Array.from({ length: size }, () => want(group)), isKeyed, isHeld, mode };
+    const requests = Array.from({ length: size }, () => want(group));
+    return {
+      requests,
+      ...held,
+      path: `${REGISTER}/bulk`,
+      body: { registrations: requests.map(registrationOf), mode },
+    };
   }
 
-  #want(event: number, isKeyed: boolean, isHeld: boolean, group: string | null): RequestRecord {
+  // A reset forgets keys: the same key once more is another registration.
+  #drawKeyed(event: number): boolean {
+    return !this.#options.events[event]!.isTest && this.#options.random.chance(KEYED_PERCENT);
+  }
+
+  /** Holds some seats of one or two tickets. */
+  #fillBasket(event: number): Call {
     const { random, roundId, events } = this.#options;
-    const request: RequestRecord = {
+    const isKeyed = this.#drawKeyed(event);
+    const group = `${roundId}-${this.#count++}`;
+    const size = random.between(1, BASKET_SEATS);
+    const ofFirst = random.between(1, size);
+    const ticketIds = random.shuffle(events[event]!.ticketIds.slice(0, -1));
+    const requests = Array.from({ length: size }, (_, index) =>
+      this.#want(event, {
+        id: seatId(group, index),
+        ticketId: ticketIds[index < ofFirst ? 0 : 1]!,
+        isKeyed,
+        isHeld: true,
+        isInBasket: true,
+        group,
+      }),
+    );
+    const tickets = [ofFirst, size - ofFirst].map((seats, index) => ({
+      organizedEventTicketID: ticketIds[index],
+      seats,
+    }));
+    const body = { tickets: tickets.filter(({ seats }) => seats > 0), partnerReference: group };
+    return { requests, isKeyed, path: `${EVENTS}/holds`, holdFor: BASKET_HOLD_FOR, body };
+  }
+
+  #want(event: number, differing: Partial<RequestRecord>): RequestRecord {
+    const { random, roundId, events } = this.#options;
+    const request = newRequest({
       id: `${roundId}-${this.#count++}`,
       event,
       // Of one of the tickets nobody gives a seat back, so that it stays sold out.
-      ticketId: random.pick(events[event]!.ticketIds.slice(0, isHeld ? -1 : undefined)),
-      isHeld,
-      confirmations: [],
-      isKeyed,
-      group,
-      attempts: [],
+      ticketId: random.pick(events[event]!.ticketIds.slice(0, differing.isHeld ? -1 : undefined)),
       cancellations: this.#maybeReset.has(event) ? [MAYBE] : [],
-    };
+      ...differing,
+    });
     this.history.requests.push(request);
     return request;
   }
 
-  /** Repeats a keyed call until it has a final answer, and now and then once more after that. */
+  /** Repeats a call until it has a final answer, and now and then once more after that. */
   async #persist(call: Call): Promise<void> {
     const { random } = this.#options;
     for (const giveUpAt = this.now() + PERSIST_MS; this.now() < giveUpAt;) {
@@ -190,25 +253,17 @@ export class Partners {
   }
 
   /** Resolves to how the attempt ended for the first of the call's registrations. */
-  async #attempt({ requests, isKeyed, isHeld, mode }: Call): Promise<AttemptEnd> {
+  async #attempt({ requests, isKeyed, path, holdFor, body }: Call): Promise<AttemptEnd> {
     const [first] = requests as [RequestRecord];
-    const bodies = requests.map(({ id, ticketId }) => ({
-      fullName: nameOf(id),
-      emailAddress: addressOf(id),
-      organizedEventTicketID: ticketId,
-      extraData1: id,
-    }));
     const api = this.#nextApi(first.attempts.at(-1));
     const sentAt = this.now();
-    const path = mode === null ? REGISTER : `${REGISTER}/bulk`;
     const ends = await this.#send(api, first.event, path, {
-      method: 'POST',
+      ...posted(body),
       headers: {
-        'content-type': 'application/json',
+        ...posted(body).headers,
         ...(isKeyed && { 'idempotency-key': first.id }),
-        ...(isHeld && { 'hold-for': '1800' }),
+        ...(holdFor && { 'hold-for': holdFor }),
       },
-      body: JSON.stringify(mode === null ? bodies[0] : { registrations: bodies, mode }),
     });
     const endAt = (index: number) => ends[index] ?? ends[0]!;
     requests.forEach(({ attempts }, index) =>
@@ -227,40 +282,102 @@ export class Partners {
     const [oldest] = held;
     if (!oldest || this.now() - oldest.since < RUSH_AFTER_MS) return;
     held.shift();
-    const { request, passReference } = oldest;
+    const { request } = oldest;
     const isCancelled = random.chance(RUSH_CANCEL_PERCENT);
     await Promise.all(
       [...apiUrls.keys()].flatMap((api) => [
-        ...Array.from({ length: CALLERS_PER_API }, () =>
-          this.#change(request, passReference, 'confirm', request.confirmations, api),
-        ),
-        ...(isCancelled ? [this.#change(request, passReference, 'cancel', request.cancellations, api)] : []),
+        ...Array.from({ length: CALLERS_PER_API }, () => this.#change(request, 'confirm', api)),
+        ...(isCancelled ? [this.#change(request, 'cancel', api)] : []),
       ]),
     );
   }
 
-  /** Repeats it until there is a final answer, and now and then once more after that. */
-  async #change(
-    request: RequestRecord,
-    passReference: string,
-    name: 'confirm' | 'cancel',
-    ends: AttemptEnd[],
-    firstApi?: number,
-  ): Promise<void> {
+  #change(request: RequestRecord, name: 'confirm' | 'cancel', api?: number): Promise<string> {
+    const path = `${EVENTS}/registrations/${passReferenceOf(request)}/${name}`;
+    const ends = name === 'confirm' ? request.confirmations : request.cancellations;
+    return this.#repeat(request.event, path, [ends], { method: 'POST', headers: {} }, api);
+  }
+
+  /** Abandons a basket, or releases some seats and confirms the others; sometimes at every API, where all are released as well. */
+  async #useBasket(seats: RequestRecord[]): Promise<void> {
     const { random, apiUrls } = this.#options;
-    const path = `/api/v1/events/registrations/${passReference}/${name}`;
+    const [{ event, group, attempts }] = seats as [RequestRecord];
+    const [holdReference] = attempts.flatMap(({ end }) => ('holdReference' in end ? end.holdReference : []));
+    const change = (
+      name: 'confirm' | 'extend' | 'release',
+      changed: RequestRecord[],
+      body: object,
+      api?: number,
+    ) => {
+      const lists = changed.map((seat) => seat[ENDS_OF[name]]);
+      return this.#repeat(event, `${EVENTS}/holds/${holdReference}/${name}`, lists, posted(body), api);
+    };
+    const release = (some: RequestRecord[]) =>
+      change('release', some, { passReferences: some.map(passReferenceOf) });
+    if (random.chance(EXTEND_PERCENT)) await change('extend', seats, {});
+    if (random.chance(ABANDON_PERCENT)) return;
+    const released = random.chance(RELEASE_PERCENT) ? seats.filter(() => random.chance(50)) : [];
+    if (released.length > 0 && (await release(released)) !== '00') return;
+    const kept = seats.filter((seat) => !released.includes(seat));
+    if (kept.length === 0) return;
+    // A reset may go on, and leave fewer seats than attendees.
+    const hasContact = this.#options.events[event]!.isTest || random.chance(CONTACT_PERCENT);
+    const body = hasContact ? { contact: attendeeOf(group!) } : { attendees: kept.map(namedAttendeeOf) };
+    if (random.chance(RUSH_CANCEL_PERCENT))
+      await Promise.all(
+        [...apiUrls.keys()].flatMap((api) => [
+          change('confirm', kept, body, api),
+          change('release', kept, {}, api),
+        ]),
+      );
+    else await change('confirm', kept, body);
+    // Too late for those that are kept, also beside others that were released.
+    if (random.chance(RELEASE_PERCENT))
+      await change('release', kept, { passReferences: seats.map(passReferenceOf) });
+  }
+
+  /** Gives the seat of a registration to another attendee, or tries to give it to two; sometimes it is cancelled meanwhile. */
+  async #replace(old: RequestRecord): Promise<RequestRecord> {
+    const { random } = this.#options;
+    const { event, ticketId } = old;
+    const rivals = Array.from({ length: random.between(1, MOST_RIVALS) }, () =>
+      this.#want(event, { ticketId, replaces: old }),
+    );
+    const isCancelled = this.#mayGiveBack(old) && random.chance(RUSH_CANCEL_PERCENT);
+    const path = `${EVENTS}/registrations/${passReferenceOf(old)}/attendee`;
+    await Promise.all([
+      ...rivals.map((request) =>
+        this.#persist({ requests: [request], isKeyed: false, path, body: namedAttendeeOf(request) }),
+      ),
+      isCancelled && this.#change(old, 'cancel'),
+    ]);
+    return rivals.find(passReferenceOf) ?? old;
+  }
+
+  /** Repeats a change until there is a final answer, and now and then once more after that. Resolves to how it ended. */
+  async #repeat(
+    event: number,
+    path: string,
+    lists: AttemptEnd[][],
+    init: Init,
+    firstApi?: number,
+  ): Promise<string> {
+    const { random, apiUrls } = this.#options;
     let api = firstApi ?? random.between(0, apiUrls.length - 1);
+    let label = '';
     for (
       const giveUpAt = this.now() + PERSIST_MS;
       this.now() < giveUpAt;
       api = random.between(0, apiUrls.length - 1)
     ) {
-      const [end] = await this.#send(api, request.event, path, { method: 'POST', headers: {} });
-      ends.push(end!);
-      const isFinal = end!.kind === 'answered' && !RETRY_CODES.has(end!.code);
-      if (isFinal && !random.chance(REPLAY_PERCENT)) return;
+      const [end] = (await this.#send(api, event, path, init)) as [AttemptEnd];
+      for (const ends of lists) ends.push(end);
+      label = labelOf(end);
+      const isFinal = end.kind === 'answered' && !RETRY_CODES.has(end.code);
+      if (isFinal && !random.chance(REPLAY_PERCENT)) break;
       if (!isFinal) await delay(random.between(BACKOFF_MS.from, BACKOFF_MS.to));
     }
+    return label;
   }
 
   /** Cancels whatever is registered for an event: all that was granted before, and perhaps some that was under way. */
@@ -301,10 +418,12 @@ export class Partners {
     const answer = await this.#ask(api, event, path, init);
     if (!('envelope' in answer)) return [answer];
     const { status, envelope } = answer;
+    const { responseCode: code, responseData: data } = envelope;
+    const { holdReference, seats } = (data ?? {}) as Partial<Hold>;
+    if (seats)
+      return seats.map(({ passReference }) => ({ ...endOf(answer), code, passReference, holdReference }));
     // A bulk call answers with an envelope for each, unless the whole of it is refused.
-    const envelopes = Array.isArray(envelope.responseData)
-      ? (envelope.responseData as Envelope[])
-      : [envelope];
+    const envelopes = Array.isArray(data) ? (data as Envelope[]) : [envelope];
     return envelopes.map((one) => endOf({ status, envelope: one }));
   }
 
@@ -332,6 +451,21 @@ export class Partners {
     }
   }
 }
+
+const ENDS_OF = { confirm: 'confirmations', extend: 'extensions', release: 'releases' } as const;
+
+const posted = (body: object): Init => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+const attendeeOf = (id: string) => ({ fullName: nameOf(id), emailAddress: addressOf(id) });
+const namedAttendeeOf = ({ id }: RequestRecord) => ({ ...attendeeOf(id), extraData1: id });
+const registrationOf = (request: RequestRecord) => ({
+  ...namedAttendeeOf(request),
+  organizedEventTicketID: request.ticketId,
+});
 
 interface Init {
   method?: string;
@@ -364,5 +498,8 @@ function failureOf(error: Error): 'timed-out' | 'refused' | 'cut' {
   return code === 'ECONNREFUSED' ? 'refused' : 'cut';
 }
 
-const passReferenceOf = (end: AttemptEnd) =>
-  labelOf(end) === '00' && 'passReference' in end ? end.passReference : null;
+/** The pass reference that a request was given. */
+const passReferenceOf = ({ attempts }: RequestRecord) =>
+  attempts
+    .map(({ end }) => (labelOf(end) === '00' && 'passReference' in end ? end.passReference : null))
+    .find(Boolean);

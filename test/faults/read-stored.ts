@@ -6,7 +6,7 @@ import { journalOf } from '../harness/journal.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Deployment } from './deployment.ts';
 import type { EventOnSale } from './events-on-sale.ts';
-import type { Stored } from './history.ts';
+import { seatId, type Stored } from './history.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
 /** By Postgres' own clock. */
@@ -57,7 +57,7 @@ export async function endHolds(
       select serial, now() as now from registrations
       where shard_id = ${fixture.shardId} and event_id = ${fixture.eventId} and held_until > now() and held_until < 'infinity'
         and cancelled_at is null
-        and serial % 100 < ${percent}`.execute(db);
+        and abs(hashtext(coalesce(hold_id::text, serial::text)) % 100) < ${percent}`.execute(db);
     const serials = rows.map(({ serial }) => serial);
     if (serials.length > 0)
       await sql`
@@ -81,14 +81,17 @@ export async function isNoneOverdue({ db }: Deployment): Promise<boolean> {
 /** Reads what is stored of a round's events. */
 export async function readStored({ db }: Deployment, events: readonly EventOnSale[]): Promise<Stored> {
   const stored = await Promise.all(events.map((event) => readEvent(db, event)));
+  // Several partners sell the same tickets.
+  const tickets = new Map(stored.flatMap((one) => one.tickets.map((ticket) => [ticket.id, ticket])));
   return {
     registrations: stored.flatMap(({ registrations }) => registrations),
-    tickets: stored.flatMap(({ tickets }) => tickets),
+    tickets: [...tickets.values()],
+    caps: stored.flatMap(({ caps }) => caps),
   };
 }
 
 async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSale): Promise<Stored> {
-  const { shardId, eventId, passPrefix: prefix } = fixture;
+  const { shardId, eventId, partnerId, passPrefix: prefix } = fixture;
   const rows = await tablesOf(db)
     .selectFrom('registrations as r')
     .innerJoin('batches as b', (join) =>
@@ -99,12 +102,18 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
       'r.pass_code as passCode',
       'r.ticket_id as ticketId',
       'r.extra_data_1 as requestId',
+      'r.email_address as address',
+      'r.hold_id as holdId',
+      'r.partner_reference as basket',
+      'r.replaced_by as replacedBy',
       'b.state',
       'r.cancelled_at as cancelledAt',
       'r.held_until as heldUntil',
     ])
     .where('r.shard_id', '=', shardId)
     .where('r.ticket_id', 'in', ticketIds)
+    .where('r.partner_id', '=', partnerId)
+    .orderBy('r.serial')
     .execute();
   const changes = await readChanges(db, fixture);
   const tickets = await db
@@ -113,17 +122,35 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
     .where('shard_id', '=', shardId)
     .where('id', 'in', ticketIds)
     .execute();
+  const allocations = await tablesOf(db)
+    .selectFrom('allocations')
+    .select(['ticket_id as ticketId', 'cap'])
+    .where('shard_id', '=', shardId)
+    .where('ticket_id', 'in', ticketIds)
+    .where('partner_id', '=', partnerId)
+    .execute();
+  const isSold = rows.filter(({ cancelledAt }) => cancelledAt === null);
+  const baskets = Map.groupBy(rows, ({ holdId }) => holdId);
   return {
     tickets,
-    registrations: rows.map(({ serial, passCode, ticketId, requestId, state, cancelledAt, heldUntil }) => ({
-      requestId: requestId ?? '',
-      ticketId,
-      passReference: formatPassReference({ prefix, eventId, serial, passCode }),
-      state,
-      isCancelled: cancelledAt !== null,
-      isHeld: heldUntil instanceof Date && cancelledAt === null,
-      changes: changes.get(serial) ?? [],
-    })),
+    caps: allocations.flatMap(({ ticketId, cap }) =>
+      cap === null ? [] : { ticketId, cap, seats: isSold.filter((row) => row.ticketId === ticketId).length },
+    ),
+    registrations: rows.map((row) => {
+      const { serial, passCode, ticketId, requestId, state, cancelledAt, heldUntil, holdId, basket } = row;
+      return {
+        // A seat that has no attendee of its own has its place in the basket.
+        requestId: requestId ?? (holdId && seatId(basket ?? '', baskets.get(holdId)!.indexOf(row))) ?? '',
+        ticketId,
+        passReference: formatPassReference({ prefix, eventId, serial, passCode }),
+        state,
+        isCancelled: cancelledAt !== null,
+        isHeld: heldUntil instanceof Date && cancelledAt === null,
+        isReplaced: row.replacedBy !== null,
+        address: row.address,
+        changes: changes.get(serial) ?? [],
+      };
+    }),
   };
 }
 

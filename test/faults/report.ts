@@ -74,12 +74,15 @@ export function recoveryTable(results: readonly RoundResult[]): string {
     return `| ${[name, rounds.length, ...cells].join(' | ')} |`;
   });
   const violations = results.flatMap((result) => result.violations);
-  const granted = results.reduce((sum, result) => sum + result.granted, 0);
+  const sumOf = (count: (result: RoundResult) => number | undefined) =>
+    results.reduce((sum, result) => sum + (count(result) ?? 0), 0);
+  const names = new Set(results.flatMap(({ uses }) => Object.keys(uses)));
+  const uses = [...names].map((name) => `, ${sumOf((result) => result.uses[name])} ${name}`).join('');
   return [
     '| fault | rounds | serving again: median | worst | finalized: median | worst |',
     '| --- | --- | --- | --- | --- | --- |',
     ...rows.toSorted(),
     '',
-    `${results.length} rounds, ${granted} registrations: ${countViolations(violations)}`,
+    `${results.length} rounds, ${sumOf(({ granted }) => granted)} registrations${uses}: ${countViolations(violations)}`,
   ].join('\n');
 }

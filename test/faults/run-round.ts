@@ -10,8 +10,8 @@ import type { NodeUnderTest } from './citus-under-test.ts';
 import { deliverNow, isDelivered } from './deliveries.ts';
 import { createEvents, pathOf, type EventOnSale } from './events-on-sale.ts';
 import { makesRequestsFail, type Fault } from './fault.ts';
-import { labelOf, type History, type Stored } from './history.ts';
-import { addressOf, Partners } from './partners.ts';
+import { isSaid, labelOf, type History, type Stored } from './history.ts';
+import { Partners } from './partners.ts';
 import { Random } from './random.ts';
 import { readList } from './read-list.ts';
 import { runningTime } from './running-time.ts';
@@ -29,6 +29,8 @@ export interface RoundResult extends Round {
   granted: number;
   /** How the attempts ended, by response code or by what came instead of an answer. */
   ends: Record<string, number>;
+  /** How often partners did more than register. */
+  uses: Record<string, number>;
   /** From the end of the fault until every API answered "00" again. */
   servingAfterMs: number;
   /** From the end of the fault until everything from before it was finalized. */
@@ -140,6 +142,7 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     requests: history.requests.length,
     granted: stored.registrations.length,
     ends: countEnds(history),
+    uses: countUses(history),
     servingAfterMs,
     finalizedAfterMs,
     longestStopMs: runningTime.takeLongestStopMs(),
@@ -178,18 +181,24 @@ async function whatGoesOn(deployment: Deployment): Promise<string | null> {
 /** What partners were told, against what the journal tells. */
 async function checkTold({ db, webhooks }: Deployment, events: readonly EventOnSale[]): Promise<Violation[]> {
   const live = events.filter(({ isTest }) => !isTest);
-  const journals = await Promise.all(live.map(({ fixture }) => journalOf(db, fixture)));
+  const journals = await Promise.all(live.map((event) => readJournalFor(db, event)));
   return live.flatMap((event, index) =>
     checkChain(pathOf(event), webhooks.takenAt(pathOf(event)), journals[index]!),
   );
 }
+
+/** What the journal has for a partner of an event: its registrations, and the tickets. */
+const readJournalFor = async (db: Deployment['db'], { fixture }: EventOnSale) =>
+  (await journalOf(db, fixture)).filter(
+    ({ serial, partnerId }) => serial === null || partnerId === fixture.partnerId,
+  );
 
 /** Every state of a registration is in the journal once, and in the list of its partner. */
 async function checkPublished({ db, apiUrls }: Deployment, events: readonly EventOnSale[]) {
   const violations: Violation[] = [];
   for (const event of events) {
     const { fixture } = event;
-    const journal = (await journalOf(db, fixture)).map(nameOfEntry);
+    const journal = (await readJournalFor(db, event)).map(nameOfEntry);
     const list = await readList(trimSlash(apiUrls[0]!), event);
     violations.push(...findRepeats(`journal of event ${fixture.eventId}`, journal));
     violations.push(...findRepeats(`list of event ${fixture.eventId}`, list));
@@ -216,8 +225,8 @@ function addresseesOf({ registrations }: Stored, events: readonly EventOnSale[])
   const tickets = new Set(events.filter(({ isTest }) => !isTest).flatMap(({ ticketIds }) => ticketIds));
   return registrations
     .filter(({ ticketId }) => tickets.has(ticketId))
-    .map(({ requestId, changes }) => ({
-      address: addressOf(requestId),
+    .map(({ address, changes }) => ({
+      address: address ?? '',
       mayHaveNone: !changes.includes('confirmed') || changes.includes('cancelled'),
     }));
 }
@@ -227,6 +236,17 @@ function countEnds({ requests }: History): Record<string, number> {
   for (const { end } of requests.flatMap(({ attempts }) => attempts))
     ends[labelOf(end)] = (ends[labelOf(end)] ?? 0) + 1;
   return ends;
+}
+
+function countUses({ requests }: History): Record<string, number> {
+  const granted = requests.filter(({ attempts }) => isSaid(attempts.map(({ end }) => end)));
+  const seats = granted.filter(({ isInBasket }) => isInBasket);
+  const confirmed = seats.filter(({ confirmations }) => isSaid(confirmations));
+  return {
+    'seats of baskets': seats.length,
+    'confirmed holds': new Set(confirmed.map(({ group }) => group)).size,
+    'changed attendees': granted.filter(({ replaces }) => replaces !== null).length,
+  };
 }
 
 const trimSlash = (url: string) => url.replace(/\/$/, '');

@@ -36,6 +36,7 @@ export interface StoredTables extends Omit<
     attendee_digest: string | null;
     reserved_at: CreatedAt;
     held_until: Date | null;
+    replaced_by: number | null;
     full_name: string;
     email_address: string;
     phone_number: string | null;
