@@ -82,7 +82,7 @@ function check(
     capacity?: number;
     taken?: number;
     lookups?: History['lookups'];
-    caps?: Stored['caps'];
+    allocations?: Stored['allocations'];
   } = {},
 ): Violation['kind'][] {
   const {
@@ -90,9 +90,9 @@ function check(
     capacity = 10,
     taken = registrations.filter(({ isCancelled }) => !isCancelled).length,
     lookups = [],
-    caps = [],
+    allocations = [],
   } = more;
-  const stored: Stored = { registrations, tickets: [{ id: 1, capacity, taken }], caps };
+  const stored: Stored = { registrations, tickets: [{ id: 1, capacity, taken }], allocations };
   return checkHistory({ requests, lookups }, stored, tolerance).map(({ kind }) => kind);
 }
 
@@ -218,15 +218,15 @@ test('finds a basket of which a part is confirmed', () => {
   const rows = [row(), row({ requestId: 'b', isHeld: true, changes: [] })];
   const problems = checkHistory(
     { requests: seats, lookups: [] },
-    { registrations: rows, tickets: [], caps: [] },
+    { registrations: rows, tickets: [], allocations: [] },
     STRICT,
   ).map(({ problem }) => problem);
   expect(problems).toContain('1 of a group of 2 are confirmed');
 });
 
 test('finds a partner that has more seats than its cap', () => {
-  expect(check([], [], { caps: [{ ticketId: 1, cap: 2, seats: 2 }] })).toEqual([]);
-  expect(check([], [], { caps: [{ ticketId: 1, cap: 2, seats: 3 }] })).toEqual(['oversold']);
+  expect(check([], [], { allocations: [{ ticketId: 1, cap: 2, seats: 2 }] })).toEqual([]);
+  expect(check([], [], { allocations: [{ ticketId: 1, cap: 2, seats: 3 }] })).toEqual(['oversold']);
 });
 
 test('finds more seats sold than there are', () => {

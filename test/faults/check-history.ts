@@ -6,6 +6,7 @@ import {
   type History,
   type RequestRecord,
   type Stored,
+  type StoredAllocation,
   type StoredRegistration,
 } from './history.ts';
 
@@ -54,7 +55,7 @@ export function checkHistory(history: History, stored: Stored, tolerance: Tolera
     ...stored.registrations.filter(({ requestId }) => !known.has(requestId)).map(nobodysRegistration),
     ...history.lookups.flatMap(checkLookup),
     ...checkTickets(history, stored),
-    ...stored.caps.flatMap(checkCap),
+    ...stored.allocations.flatMap(checkAllocation),
     ...checkGroups(history, rows),
   ];
 }
@@ -127,8 +128,8 @@ function checkReplaced(
   return problems.filter(([isWrong]) => isWrong).map(([, kind, problem]) => ({ kind, problem, request }));
 }
 
-const checkCap = ({ ticketId, cap, seats }: Stored['caps'][number]): Violation[] =>
-  seats > cap
+const checkAllocation = ({ ticketId, cap, seats }: StoredAllocation): Violation[] =>
+  cap !== null && seats > cap
     ? [
         {
           kind: 'oversold',
@@ -239,7 +240,7 @@ function checkPart(
  * A ticket that was ever sold out has to be full, unless seats of it were given back. To a group it may be said of seats that
  * others of the group would have had.
  */
-function checkTickets({ requests }: History, { registrations, tickets, caps }: Stored): Violation[] {
+function checkTickets({ requests }: History, { registrations, tickets, allocations }: Stored): Violation[] {
   const soldOut = new Set(
     requests
       .filter(
@@ -250,9 +251,10 @@ function checkTickets({ requests }: History, { registrations, tickets, caps }: S
   );
   // Of a ticket with allocations, a partner may not have all seats that are left.
   const mayHaveSeats = new Set(
-    [...requests.filter(({ isHeld, cancellations }) => isHeld || cancellations.length > 0), ...caps].map(
-      ({ ticketId }) => ticketId,
-    ),
+    [
+      ...requests.filter(({ isHeld, cancellations }) => isHeld || cancellations.length > 0),
+      ...allocations,
+    ].map(({ ticketId }) => ticketId),
   );
   const seats = Map.groupBy(
     registrations.filter(({ isCancelled }) => !isCancelled),

@@ -25,10 +25,8 @@ const EVENTS_PER_NODE = 2;
 /** A new event goes to a shard with few. By chance a node would get none of so many once in a billion times. */
 const MAX_EVENTS = 32;
 const ROOMY = 1_000_000;
-/** The ticket that has allocations. */
-const ALLOCATED = 1;
-const ALLOCATED_SEATS = { from: 50, to: 300 };
-const CAP = 40;
+const RESERVED = { seats: 50, of: { from: 50, to: 80 } };
+const MAX_CAP = 40;
 
 /**
  * Creates an event that two partners sell; in a Citus cluster, as many on each of its nodes. And a test event of one partner,
@@ -59,17 +57,13 @@ async function openToAnother(db: Database, event: EventOnSale): Promise<EventOnS
   return { ...event, fixture: { ...event.fixture, partnerId, keyId, secretKey } };
 }
 
-/** Of one ticket, seats are reserved for the first partner, and the second one has a cap. */
+/** Of one ticket, seats are reserved for the first partner: more than it sells while the second one does. Of another, that has a cap. */
 async function allocate(db: Database, sales: readonly EventOnSale[], random: Random): Promise<void> {
-  const ticketId = sales[0]!.ticketIds[ALLOCATED]!;
-  const settings = [{ reserved: random.between(1, ALLOCATED_SEATS.from) }, { cap: random.between(1, CAP) }];
-  for (const [index, { fixture }] of sales.entries())
-    await perform(
-      db,
-      allocateTicketAction,
-      { ticketId, partnerId: fixture.partnerId, ...settings[index] },
-      'test',
-    );
+  const settings = [{ reserved: RESERVED.seats }, { cap: random.between(1, MAX_CAP) }];
+  for (const [index, { fixture, ticketIds }] of sales.entries()) {
+    const allocation = { ticketId: ticketIds[1 + index]!, partnerId: fixture.partnerId, ...settings[index] };
+    await perform(db, allocateTicketAction, allocation, 'test');
+  }
 }
 
 async function createAll({ db, nodes }: Deployment, random: Random): Promise<EventOnSale[]> {
@@ -96,7 +90,7 @@ async function putOnSale(
   isTest = false,
 ): Promise<EventOnSale> {
   // Some sell out in the middle of it.
-  const { from, to } = ALLOCATED_SEATS;
+  const { from, to } = RESERVED.of;
   const capacities = [ROOMY, random.between(from, to), random.between(1, 300), random.between(300, 1_500)];
   const ticketIds: number[] = [];
   for (const capacity of capacities) ticketIds.push(await fixture.addTicket({ capacity }));

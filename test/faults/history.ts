@@ -115,10 +115,10 @@ export interface StoredTicket {
   taken: number;
 }
 
-/** The seats of a ticket that a partner has, and how many it may have. */
-export interface StoredCap {
+/** The seats that a partner with an allocation has, and how many it may have. */
+export interface StoredAllocation {
   ticketId: number;
-  cap: number;
+  cap: number | null;
   seats: number;
 }
 
@@ -126,5 +126,5 @@ export interface StoredCap {
 export interface Stored {
   registrations: StoredRegistration[];
   tickets: StoredTicket[];
-  caps: StoredCap[];
+  allocations: StoredAllocation[];
 }

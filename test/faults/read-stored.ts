@@ -86,7 +86,7 @@ export async function readStored({ db }: Deployment, events: readonly EventOnSal
   return {
     registrations: stored.flatMap(({ registrations }) => registrations),
     tickets: [...tickets.values()],
-    caps: stored.flatMap(({ caps }) => caps),
+    allocations: stored.flatMap(({ allocations }) => allocations),
   };
 }
 
@@ -129,13 +129,15 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
     .where('ticket_id', 'in', ticketIds)
     .where('partner_id', '=', partnerId)
     .execute();
-  const isSold = rows.filter(({ cancelledAt }) => cancelledAt === null);
+  const sold = rows.filter(({ cancelledAt }) => cancelledAt === null);
   const baskets = Map.groupBy(rows, ({ holdId }) => holdId);
   return {
     tickets,
-    caps: allocations.flatMap(({ ticketId, cap }) =>
-      cap === null ? [] : { ticketId, cap, seats: isSold.filter((row) => row.ticketId === ticketId).length },
-    ),
+    allocations: allocations.map(({ ticketId, cap }) => ({
+      ticketId,
+      cap,
+      seats: sold.filter((row) => row.ticketId === ticketId).length,
+    })),
     registrations: rows.map((row) => {
       const { serial, passCode, ticketId, requestId, state, cancelledAt, heldUntil, holdId, basket } = row;
       return {
