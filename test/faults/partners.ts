@@ -70,7 +70,7 @@ const REGISTER = `${EVENTS}/register`;
 
 /** What a partner asks for at once. */
 interface Call {
-  /** One where it is no bulk call. */
+  /** One where it is neither a bulk call nor a basket. */
   requests: RequestRecord[];
   isKeyed: boolean;
   path: string;
@@ -194,7 +194,7 @@ export class Partners {
     };
   }
 
-  // A reset forgets keys: the same key once more is another registration.
+  /** Not of a test event. A reset forgets keys: the same key once more is another registration. */
   #drawKeyed(event: number): boolean {
     return !this.#options.events[event]!.isTest && this.#options.random.chance(KEYED_PERCENT);
   }
