@@ -87,6 +87,7 @@ const bodyOf = (sent: Reservation) => ({
   organizedEventTicketID: sent.ticketId,
   extraData1: sent.extraData1,
   extraData2: sent.extraData2,
+  partnerReference: sent.partnerReference,
 });
 
 test('the books balance', async () => {

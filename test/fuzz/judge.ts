@@ -353,6 +353,7 @@ function reservationOf(target: Target, body: object, { key, holdFor }: CallOptio
   const text = (name: string) => (valueOf(body, name) ?? null) as string | null;
   const ticketId = valueOf(body, 'organizedEventTicketID') as number;
   const emailAddress = text('emailAddress')!;
+  const partnerReference = text('partnerReference');
   const attendee = {
     fullName: text('fullName')!.trim(),
     emailAddress,
@@ -373,9 +374,11 @@ function reservationOf(target: Target, body: object, { key, holdFor }: CallOptio
     returnsExisting: target.duplicatePolicy === 'return_existing',
     holdSeconds: holdFor === undefined ? null : Number(holdFor),
     holdId: null,
-    partnerReference: null,
+    partnerReference,
     idempotency:
-      key === undefined ? null : { key, fingerprint: JSON.stringify([ticketId, attendee, holdFor]) },
+      key === undefined
+        ? null
+        : { key, fingerprint: JSON.stringify([ticketId, attendee, holdFor, partnerReference]) },
   };
 }
 

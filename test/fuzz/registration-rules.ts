@@ -22,6 +22,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
   extraData1: freeText(1_000),
   extraData2: freeText(1_000),
+  partnerReference: (value) => (isAbsent(value) ? null : wrongText(value, 1, 64)),
 };
 
 /** The names of the fields that break their rule. */

@@ -23,6 +23,7 @@ export async function storedBodies(
       organizedEventTicketID: row.ticket_id,
       extraData1: row.extra_data_1,
       extraData2: row.extra_data_2,
+      partnerReference: row.partner_reference,
     },
   }));
 }

@@ -50,6 +50,9 @@ const isDescription = (value: unknown) =>
   Array.from(value).length <= 255 &&
   !Array.from(value).some((character) => character < ' ' || character === '\u007f');
 
+const isInclude = (value: unknown) =>
+  Array.isArray(value) && value.length <= 1 && value.every((field) => field === 'partnerReference');
+
 const isEntries = (value: unknown) =>
   typeof value === 'number' && Math.floor(value) === value && value >= 1 && value <= 500;
 
@@ -63,6 +66,7 @@ function isRight(body: object): boolean {
     isUrl(valueOf(body, 'url')) &&
     optional('description', isDescription) &&
     optional('types', isTypes) &&
+    optional('include', isInclude) &&
     optional('entriesPerMessage', isEntries) &&
     optional('from', (value) => value === 'start' || value === 'now') &&
     optional('paused', (value) => typeof value === 'boolean')

@@ -1,13 +1,15 @@
 import type { Database } from '@floodgate/database';
 import { findEvent, type Event } from '@floodgate/events';
+import { Failure, sqlStateOf } from '@floodgate/service/failure';
 import { validityOf } from './documents.ts';
-import { Failure } from '@floodgate/service/failure';
-import { readPublicKeys } from './keys.ts';
+import { createPassSigner, readPublicKeys } from './keys.ts';
 import { parsePass, verifyPass } from './token.ts';
 
-/** After an upgrade from a release that did not store public keys. */
+/** After an upgrade from a release that did not store public keys, or a restore. */
 const NOT_STORED =
   'the API stores the public key of this pass when it next signs or shows one; try again then';
+
+const NO_PRIVILEGE = '42501';
 
 /** The result of a check. */
 export type PassCheck = Awaited<ReturnType<typeof checkPass>>;
@@ -19,11 +21,11 @@ export type PassCheck = Awaited<ReturnType<typeof checkPass>>;
  * not exist, or if the public key is not stored yet.
  */
 export async function checkPass(db: Database, { token }: { token: string }) {
-  const publicKeys = await readPublicKeys(db);
+  const content = parsePass(token);
+  const stored = await readPublicKeys(db);
+  const publicKeys = stored.get(content?.keyId ?? 0) === null ? await storeKeys(db) : stored;
   const pass = verifyPass(token, publicKeys);
   const unknown = { mode: null, validFrom: null, validUntil: null };
-  const content = parsePass(token);
-  if (publicKeys.get(content?.keyId ?? 0) === null) throw new Failure(NOT_STORED);
   if (typeof pass === 'string') return { valid: false, pass: content, ...unknown, problem: pass };
   const { eventId, serial } = pass;
   const event = await findEvent(db, eventId);
@@ -36,6 +38,15 @@ export async function checkPass(db: Database, { token }: { token: string }) {
     .executeTakeFirst();
   const problem = problemOf(event, registration);
   return { valid: problem === null, pass, mode: event.mode, ...validityOf(event), problem };
+}
+
+/** Stores and returns the public keys. Throws Failure if the role may not read private keys. */
+async function storeKeys(db: Database) {
+  try {
+    return (await createPassSigner({ db }).keys()).publicKeys;
+  } catch (error) {
+    throw sqlStateOf(error) === NO_PRIVILEGE ? new Failure(NOT_STORED) : error;
+  }
 }
 
 function problemOf(event: Event, registration: { cancelledAt: Date | null } | undefined) {
