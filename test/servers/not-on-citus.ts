@@ -36,6 +36,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
   ],
   'starts servers of its own': [
     'end-to-end/compose',
+    'end-to-end/compose-proxy',
     'end-to-end/docs-page',
     'end-to-end/failover',
     'end-to-end/install',
