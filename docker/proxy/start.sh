@@ -3,7 +3,10 @@
 # them up when it loads its configuration, so it loads it again when they change.
 set -eu
 conf=/etc/floodgate/nginx.conf
-server() { echo "server api:3000 max_fails=3 fail_timeout=1s $1;" > /tmp/servers.conf; }
+server() {
+  echo "server api:3000 max_fails=3 fail_timeout=1s $1;" > /tmp/servers.conf
+  echo "server api:3000 max_fails=0 $1;" > /tmp/all-servers.conf
+}
 addresses() { getent ahostsv4 api | cut -d ' ' -f 1 | sort -u; }
 
 # nginx does not start without an address.

@@ -1,7 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 
-// Stands in place of an API behind the proxy. Answers with the name of its container. Answers /held at SIGUSR2.
+// Stands in place of an API behind the proxy. Answers with the name of its container. Answers /held at SIGUSR2. Refuses connections
+// from one SIGHUP to the next.
 
 const held: ServerResponse[] = [];
 
@@ -12,8 +13,14 @@ const server = createServer((request, response) => {
   } else response.end(hostname());
 });
 server.listen(3000);
+// The process stays when the server is closed.
+setInterval(() => {}, 60_000);
 
 process.on('SIGUSR2', () => {
   for (const response of held.splice(0)) response.end(hostname());
+});
+process.on('SIGHUP', () => {
+  if (server.listening) server.close();
+  else server.listen(3000);
 });
 process.on('SIGTERM', () => process.exit());

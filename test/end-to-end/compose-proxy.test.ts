@@ -89,6 +89,25 @@ describe.skipIf(withoutCompose !== '').each(IMAGES)(`the proxy with %s${withoutC
     expect(failures).toEqual([]);
   });
 
+  test('uses an API that has just started when the other one ends', async () => {
+    await scale(2);
+    await eachAnswers();
+    const [first, second] = await containersOf('api');
+    const toggle = (...apis: string[]) => run('docker', 'kill', '--signal', 'HUP', ...apis);
+    const statuses: number[] = [];
+    const call = async (method: string) => statuses.push((await callOnce(url, { method })).status);
+    await toggle(first!);
+    for (let turn = 0; turn < 6; turn += 1) {
+      // nginx notices three times that one API does not run, and takes it for failed for a second.
+      for (let calls = 0; calls < 8; calls += 1) await call('GET');
+      await toggle(first!, second!);
+      await call('POST');
+      await call('GET');
+    }
+    await toggle(first!);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
   test('repeats a read if its API is killed and its address is gone', async () => {
     await scale(3);
     await eachAnswers();

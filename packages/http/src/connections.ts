@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { failure, type FailureCode } from '@floodgate/contract';
 import { http } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
 import { nextRequestId } from './answer-errors.ts';
 
 const SWEEP_MS = 20;
+/** A turn of the event loop that did nothing is shorter. */
+const QUIET_TURN_MS = 0.02;
+const QUIET_WITHIN_MS = 1_000;
 
 // Undocumented fields of Node's sockets, unchanged for years and covered by tests: the response that is due next, and the request that
 // the parser is reading or has read last.
@@ -48,10 +51,25 @@ export function closeInOrder(app: FastifyInstance, patienceMs: number): void {
  */
 export async function drain({ server }: FastifyInstance, ms: number): Promise<void> {
   if (ms === 0) return;
+  await quietTurn();
   server.maxRequestsPerSocket = 1;
   // The method of HTTP servers also closes idle connections.
   NetServer.prototype.close.call(server);
   await delay(ms);
+}
+
+/**
+ * Waits for a turn of the event loop that did nothing, so also accepted nothing. Linux resets the connections that a closed listener has not
+ * accepted, and a proxy may have sent a call on one.
+ */
+async function quietTurn(): Promise<void> {
+  const giveUpAt = performance.now() + QUIET_WITHIN_MS;
+  for (let last = performance.now(); ;) {
+    await nextTurn();
+    const now = performance.now();
+    if (now - last < QUIET_TURN_MS || now > giveUpAt) return;
+    last = now;
+  }
 }
 
 const FAULTS: Record<string, readonly [status: number, message: string]> = {
