@@ -16,6 +16,7 @@ import {
 } from '@floodgate/registrations/cli';
 import { addRehearseCommand } from '@floodgate/rehearsal/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
+import { addWaitingListCommands } from '@floodgate/waiting-list/cli';
 import { addWebhookCommands } from '@floodgate/webhooks/cli';
 
 /** In the order of the help. */
@@ -26,6 +27,7 @@ const COMMANDS = [
   addKeyCommands,
   addEventCommands,
   addTicketCommands,
+  addWaitingListCommands,
   addMailCommands,
   addShardCommands,
   addRegistrationCommands,

@@ -6,6 +6,7 @@ import { partnerOperations } from '@floodgate/partners/console';
 import { passOperations } from '@floodgate/passes/console';
 import { queueOperations, registrationOperations } from '@floodgate/registrations/console';
 import { ticketOperations } from '@floodgate/tickets/console';
+import { waitingListOperations } from '@floodgate/waiting-list/console';
 import { webhookOperations } from '@floodgate/webhooks/console';
 
 import type { Logger } from '@floodgate/service';
@@ -15,6 +16,7 @@ import type { ConsoleConfig } from './config.ts';
 export const operationsOf = (config: ConsoleConfig): Operation[] => [
   ...eventOperations,
   ...ticketOperations,
+  ...waitingListOperations,
   ...registrationOperations,
   ...partnerOperations,
   ...webhookOperations(config.WEBHOOK_ALLOW_PRIVATE === 'true'),

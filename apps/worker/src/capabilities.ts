@@ -1,5 +1,6 @@
 import type { WorkerCapability } from '@floodgate/queue';
 import { registrationsWorker } from '@floodgate/registrations/worker';
+import { waitingListWorker } from '@floodgate/waiting-list/worker';
 
 /** Capabilities of the worker. */
-export const CAPABILITIES: readonly WorkerCapability[] = [registrationsWorker];
+export const CAPABILITIES: readonly WorkerCapability[] = [registrationsWorker, waitingListWorker];

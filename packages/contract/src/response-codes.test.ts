@@ -54,6 +54,8 @@ const PROMISED: Record<ResponseCode, Promised> = {
     retryAfter: false,
     message: 'You already hold your maximum number of seats of this ticket',
   },
+  '38': { http: [409], retry: false, retryAfter: false, message: 'The ticket is not sold out' },
+  '39': { http: [409], retry: false, retryAfter: false, message: 'The ticket has no open waiting list' },
   '40': {
     http: [422],
     retry: false,

@@ -88,6 +88,14 @@ export const RESPONSE_CODES = {
       'Confirm or cancel held registrations of this ticket, then send the registration again with a new Idempotency-Key. ' +
       'Without Hold-For there is no limit.',
   }),
+  '38': entry([409], 'The ticket is not sold out', {
+    meaning: 'The ticket has free seats and nobody waits for it, so nobody can join its waiting list.',
+    remedy: 'Register the attendee, or hold the seats.',
+  }),
+  '39': entry([409], 'The ticket has no open waiting list', {
+    meaning: 'The operator has not opened a waiting list for the ticket, or has closed it.',
+    remedy: 'Offer another ticket from Get Tickets.',
+  }),
   '40': entry([422], 'The Idempotency-Key was used with a different request', {
     meaning: 'This Idempotency-Key was used in the last 24 hours with a different request.',
     remedy: 'Use a new key for each registration, and do not change the request when you retry it.',

@@ -11,12 +11,12 @@ import { addHoldRoutes } from './holds/routes.ts';
 import { retentionSettings } from './idempotency/expired-keys.ts';
 import { addListRoute } from './list/route.ts';
 import { openRegistrations, type RegistrationsOptions } from './register/commit-batch.ts';
-import { addRegisterRoute } from './register/route.ts';
+import { addRegisterRoute, provokedCode } from './register/route.ts';
 import { findRegistrations, type RegistrationQuery } from './status/find-registrations.ts';
 import { addAttendeeRoute, addChangeRoutes, addStatusRoute } from './status/routes.ts';
 import { addResetRoute } from './test-mode/reset-event.ts';
 
-export { addRegisterRoute };
+export { addRegisterRoute, provokedCode };
 
 /** How long finalization may lag under load. Answers do not wait for it. */
 const NOTIFY_INTERVAL_MS = 500;

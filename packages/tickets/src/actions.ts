@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
-import { NotFound } from '@floodgate/service/failure';
-import { allocate, assertEnough, listAllocations } from './allocations.ts';
+import { Failure, NotFound } from '@floodgate/service/failure';
+import { allocate, assertEnough, LIST_OR_ALLOCATIONS, listAllocations } from './allocations.ts';
 import {
   createTicket,
   describeTicket,
@@ -16,6 +16,8 @@ import type { TicketSettings } from './tickets.ts';
 
 const MAX_PRICE = 9_999_999_999.99;
 const PRICE_RULE = `an amount from 0 to ${MAX_PRICE} with at most 2 decimals`;
+/** Two weeks. */
+const MOST_OFFER_HOURS = 336;
 const ORDER_RULE = 'the sale must start before it ends';
 
 const optional = {
@@ -24,6 +26,12 @@ const optional = {
   active: Type.Optional(Type.Boolean({ description: 'true or false' })),
   saleStartsAt: Type.Optional(instantOrNull('a time, or none')),
   saleEndsAt: Type.Optional(instantOrNull('a time, or none')),
+  offerHours: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: MOST_OFFER_HOURS }), Type.Null()], {
+      description: `hours from 1 to ${MOST_OFFER_HOURS}, or none`,
+    }),
+  ),
+  waitingClosesAt: Type.Optional(instantOrNull('a time, or none')),
   /** Partners see this name. It is not the actor in the audit log. */
   lastModifiedBy: Type.Optional(Name),
 };
@@ -73,6 +81,7 @@ export const updateTicketAction = defineAction({
     if (!before) throw new NotFound('no such ticket');
     if (settings.active !== undefined) await switchAlone(db, before, settings.active);
     const ticket = await updateTicket(db, before, settings, lastModifiedBy);
+    if (ticket.allocated && ticket.offerHours !== null) throw new Failure(LIST_OR_ALLOCATIONS);
     if (ticket.allocated && ticket.capacity < before.capacity)
       assertEnough(ticket, await listAllocations(db, before.shardId, [ticketId]));
     const [wasSoldOut, isSoldOut] = [before, ticket].map(({ taken, capacity }) => taken === capacity);

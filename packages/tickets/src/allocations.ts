@@ -23,6 +23,9 @@ export const listAllocations = (db: Database, shardId: number, ticketIds: readon
     .orderBy('partnerId')
     .execute();
 
+// Otherwise a free seat could be one partner's and somebody else's who waits.
+export const LIST_OR_ALLOCATIONS = 'a ticket has either allocations or a waiting list';
+
 /**
  * Sets the allocation of a partner, or removes it if it reserves nothing and has no cap. Returns the allocations of the ticket before
  * and after. Throws Failure if there is no such ticket, its event is not open to the partner, or too few seats are left.
@@ -35,9 +38,10 @@ export async function allocate(
 ) {
   const ticket = await lockTicket(db, ticketId);
   if (!ticket) throw new NotFound('no such ticket');
-  const { shardId, eventId } = ticket;
+  const { shardId, eventId, offerHours } = ticket;
   const key = { shardId, ticketId, partnerId };
   const isSet = settings.reserved > 0 || settings.cap !== null;
+  if (isSet && offerHours !== null) throw new Failure(LIST_OR_ALLOCATIONS);
   const grant = db.selectFrom('event_grants').select('event_id').where('partner_id', '=', partnerId);
   if (isSet && !(await grant.where('event_id', '=', eventId).executeTakeFirst()))
     throw new Failure(`event ${eventId} is not open to partner ${partnerId}`);
@@ -87,6 +91,7 @@ export function assertEnough(
 
 /** Returns the ticket with the seats that a partner cannot get counted as taken. */
 export function asSeenBy(partnerId: number, ticket: Ticket, allocations: readonly Allocation[]): Ticket {
+  if (ticket.waiting > 0) return { ...ticket, taken: ticket.capacity };
   const ofTicket = allocations.filter(({ ticketId }) => ticketId === ticket.id);
   const own = ofTicket.find((one) => one.partnerId === partnerId);
   const free = ticket.capacity - ticket.taken - sumUnsold(ofTicket) + (own?.unsold ?? 0);

@@ -72,7 +72,13 @@ function addSharedOptions(command: CommandUnknownOpts) {
     .option('--benefits <text>', 'what it includes', parseText)
     .addOption(new Option('--inactive', 'keep it off sale').implies({ active: false }))
     .option('--sale-starts <time>', 'e.g. 2026-11-21T09:00:00+01:00, or none', parseTimeOrNone)
-    .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseTimeOrNone);
+    .option('--sale-ends <time>', 'e.g. 2026-12-01T00:00:00Z, or none', parseTimeOrNone)
+    .option(
+      '--offer-hours <hours>',
+      'opens a waiting list, and says how long its offers last, e.g. 24; none closes it',
+      parseWholeOrNone,
+    )
+    .option('--waiting-closes <time>', 'when the waiting list closes, or none', parseTimeOrNone);
 }
 
 function textOf(ticket: DescribedTicket) {
@@ -82,8 +88,18 @@ function textOf(ticket: DescribedTicket) {
 
 /** Returns the columns of a ticket for text output. */
 function fieldsOf(ticket: DescribedTicket) {
-  const { id, title, price, active, capacity, taken, left } = ticket;
-  return { id, title, price: price.toFixed(2), active, capacity, taken, left, 'on sale': windowOf(ticket) };
+  const { id, title, price, active, capacity, taken, left, waiting } = ticket;
+  return {
+    id,
+    title,
+    price: price.toFixed(2),
+    active,
+    capacity,
+    taken,
+    left,
+    waiting,
+    'on sale': windowOf(ticket),
+  };
 }
 
 function allocationFieldsOf({ partnerId, reserved, unsold, cap, taken, releasesAt }: Allocation) {

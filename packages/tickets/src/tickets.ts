@@ -18,6 +18,9 @@ const COLUMNS = [
   'capacity',
   'saleStartsAt',
   'saleEndsAt',
+  'offerHours',
+  'waitingClosesAt',
+  'waiting',
   'taken',
   'allocated',
   'createdAt',
@@ -33,7 +36,8 @@ export type TicketSettings = ReturnType<typeof settingsOf>;
 /** Returns the settings of a ticket. */
 export function settingsOf(ticket: Ticket) {
   const { title, price, benefits, active, capacity, saleStartsAt, saleEndsAt } = ticket;
-  return { title, price, benefits, active, capacity, saleStartsAt, saleEndsAt };
+  const { offerHours, waitingClosesAt } = ticket;
+  return { title, price, benefits, active, capacity, saleStartsAt, saleEndsAt, offerHours, waitingClosesAt };
 }
 
 export type DescribedTicket = ReturnType<typeof describeTicket>;

@@ -104,6 +104,14 @@ begin
     )
     where r.shard_id = shard and r.serial = input.serial and r.serial = any(due);
     perform record_changes(shard, change, due);
+    -- If a hold was an offer of a waiting list.
+    perform change_waiting(shard, change, array(
+      select e.serial from unnest(hold_ids, outcomes) as input (id, outcome)
+      cross join lateral (
+        select serial from waiting_entries where shard_id = shard and id = input.id and state = 'offered' offset 0
+      ) e
+      where outcome = change
+    ));
   end if;
   return outcomes;
 end $$;

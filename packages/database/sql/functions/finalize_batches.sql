@@ -71,10 +71,11 @@ begin
     -- A confirmation is published unless its batch will do so.
     select array_agg(kind), array_agg(event_id), array_agg(partner_id), array_agg(change.serial)
     from unnest(kinds, events, partners, serials) as change (kind, event_id, partner_id, serial)
-    cross join lateral (
+    -- The serials of waiting lists are no registrations.
+    left join lateral (
       select held_until from registrations where shard_id = shard and serial = change.serial offset 0
-    ) r
-    where kind = 'cancelled' or held_until = 'infinity'
+    ) r on true
+    where kind <> 'confirmed' or held_until = 'infinity'
     into kinds, events, partners, serials;
     select array_agg(distinct ticket_id) into changed_tickets from changes
     where shard_id = shard and id = any(published) and ticket_id is not null;
@@ -140,7 +141,7 @@ begin
     into kinds, events, partners, serials;
   end if;
 
-  -- Cancellations last: a registration can be confirmed and cancelled in one call. Lists are cut into pieces of 1,000,
+  -- In the order in which one registration or entry can have these changes, because it can have several in one call. Lists are cut into pieces of 1,000,
   -- each once (offset 0), because a reader loads a whole list even for a few serials.
   if serials is not null then
     insert into journal_segments (
@@ -162,7 +163,7 @@ begin
               unnest(serials) as serial
           ) r
           group by kind, event_id, partner_id
-          order by kind = 'cancelled', first
+          order by kind in ('cancelled', 'waiting.confirmed', 'waiting.expired'), kind = 'waiting.offered', first
         ) owner
       ) whole
       offset 0
@@ -175,7 +176,7 @@ begin
   if changed_tickets is not null then
     select array_agg(t.id), array_agg(t.event_id), array_agg(t.kind)
     from (
-      select shard_id, id, event_id, case when taken >= capacity then 'sold_out' else 'reopened' end as kind
+      select shard_id, id, event_id, case when taken >= capacity or waiting > 0 then 'sold_out' else 'reopened' end as kind
       from tickets where shard_id = shard and id = any(changed_tickets)
     ) t
     left join ticket_states s on s.shard_id = t.shard_id and s.ticket_id = t.id

@@ -1,6 +1,6 @@
 -- Cancels registrations of these tickets: frees their seats, and records the changes for finalize_batches. Skips rows
 -- that another transaction has cancelled, and with "only_expired" also those that it has confirmed. Returns the number
--- of cancelled registrations. Only change_registrations and expire_holds call it. It never locks the journal head,
+-- of cancelled registrations. Seats for which somebody waits are offered to them. It never locks the journal head,
 -- because a long finalization must not keep tickets locked.
 create or replace function release_registrations(
   shard integer, due bigint[], due_tickets integer[], only_expired boolean
@@ -15,23 +15,32 @@ declare
   released bigint[] := '{}';
   tickets_of integer[];
   partners_of integer[];
+  holds_of uuid[];
   -- A ticket has allocations.
   is_allocated boolean := false;
+  -- Tickets for which somebody waits.
+  waited_for integer[] := '{}';
 begin
   -- In id order, as reserve_batch locks them.
   for entry in
-    select allocated from tickets where shard_id = shard and id = any(due_tickets) order by id for no key update
+    select id, allocated, waiting from tickets where shard_id = shard and id = any(due_tickets) order by id for no key update
   loop
     is_allocated := is_allocated or entry.allocated;
+    if entry.waiting > 0 then
+      waited_for := waited_for || entry.id;
+    end if;
   end loop;
   for entry in
     update registrations set cancelled_at = now()
     where shard_id = shard and serial = any(due) and cancelled_at is null and (not only_expired or held_until <= now())
-    returning serial, ticket_id, partner_id
+    returning serial, ticket_id, partner_id, hold_id
   loop
     released := released || entry.serial;
     tickets_of := tickets_of || entry.ticket_id;
     partners_of := partners_of || entry.partner_id;
+    if entry.hold_id is not null then
+      holds_of := holds_of || entry.hold_id;
+    end if;
   end loop;
   perform record_changes(shard, 'cancelled', released);
 
@@ -53,5 +62,18 @@ begin
     ) freed
     where shard_id = shard and ticket_id = freed.ticket and partner_id = freed.partner;
   end if;
+  -- An offer of a waiting list ends with its last seat.
+  if holds_of is not null then
+    perform change_waiting(shard, case when only_expired then 'expired' else 'left' end, array(
+      select e.serial from waiting_entries e
+      where e.shard_id = shard and e.id = any(holds_of) and e.state = 'offered' and not exists (
+        select from registrations r where r.shard_id = shard and r.hold_id = e.id and r.cancelled_at is null
+      )
+    ));
+  end if;
+  -- The seats go to those who wait, before anybody else can see them.
+  for i in 1 .. cardinality(waited_for) loop
+    perform serve_waiting(shard, waited_for[i], 1000);
+  end loop;
   return cardinality(released);
 end $$;

@@ -182,7 +182,7 @@ begin
   then
     update tickets set taken = taken + size
     where shard_id = shard and id = wanted_tickets[1] and event_id = wanted_events[1]
-      and capacity - taken >= size and not allocated
+      and capacity - taken >= size and not allocated and waiting = 0
       -- Citus refuses now() inside coalesce in an update.
       and active and (sale_starts_at is null or sale_starts_at <= now()) and (sale_ends_at is null or now() < sale_ends_at)
     returning capacity - taken + size as seats
@@ -198,7 +198,8 @@ begin
       select ticket_id::bigint << 32 | event_id from unnest(wanted_tickets, wanted_events) as _ (ticket_id, event_id)
     );
     for entry in
-      select id, allocated, capacity, capacity - taken as seats, width_bucket(id::bigint << 32 | event_id, wanted_keys) as index,
+      select id, allocated, capacity, case when waiting > 0 then 0 else capacity - taken end as seats,
+        width_bucket(id::bigint << 32 | event_id, wanted_keys) as index,
         active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
       from tickets
       where shard_id = shard and id = any(wanted_tickets)

@@ -13,6 +13,9 @@ grant select, insert on batches to :"role";
 grant insert (shard_id, id, at, kind, ticket_id) on changes to :"role";
 grant usage on sequence registrations_serial_seq, changes_id_seq to :"role";
 grant select, update (taken) on tickets, allocations to :"role";
+grant select (
+  shard_id, serial, id, event_id, ticket_id, partner_id, seats, state, partner_reference, joined_at, offered_at, expires_at
+) on waiting_entries to :"role";
 grant select, insert, delete on idempotency_keys to :"role";
 
 grant select (id, requests_per_second, weight, disabled_at) on partners to :"role";
@@ -30,6 +33,7 @@ grant insert, update (ends_at), delete on webhook_secrets to :"role";
 -- The audit log records the changes of partners. The API cannot read it.
 grant insert on partner_audit_log to :"role";
 
-grant execute on function reserve_batch, change_registrations, change_holds, replace_attendee to :"role";
+grant execute on function reserve_batch, change_registrations, change_holds, replace_attendee, join_waiting, leave_waiting
+to :"role";
 -- It reports itself to operators.
 grant select, insert, update, delete on processes to :"role";

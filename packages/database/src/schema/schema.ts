@@ -5,8 +5,12 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed';
-/** The kinds of journal entries. The last two are about a ticket, the others about a registration. */
-export type JournalKind = 'confirmed' | 'cancelled' | 'failed' | 'sold_out' | 'reopened';
+/** The kinds of journal entries: about a registration, a ticket, or an entry of a waiting list. */
+export type JournalKind =
+  | ('confirmed' | 'cancelled' | 'failed')
+  | ('sold_out' | 'reopened')
+  | `waiting.${'joined' | 'offered' | 'expired' | 'confirmed'}`;
+export type WaitingState = 'waiting' | 'offered' | 'confirmed' | 'expired' | 'left';
 /** A reader of the journal: the sender of e-mails to attendees, or a partner's webhook. */
 export type ConsumerKind = 'mail' | 'webhook';
 /** packages/deliveries has a picture of these states. */
@@ -122,6 +126,11 @@ export interface Schema {
     allocated: Generated<boolean>;
     sale_starts_at: Date | null;
     sale_ends_at: Date | null;
+    /** How long an offer of its waiting list lasts. Null: it has none. */
+    offer_hours: number | null;
+    waiting_closes_at: Date | null;
+    /** Number of waiting entries. Meanwhile it is sold out for everybody else. */
+    waiting: Generated<number>;
     created_at: CreatedAt;
     last_modified_at: Generated<Date>;
     last_modified_by: string;
@@ -143,6 +152,21 @@ export interface Schema {
     cancelled_at: Date | null;
     hold_id: string | null;
     partner_reference: string | null;
+  };
+  /** Who waits for seats of a ticket. */
+  waiting_entries: OfPartner & {
+    /** Entries are served in this order. */
+    serial: number;
+    /** Also the hold_id of its offer. */
+    id: string;
+    ticket_id: number;
+    seats: number;
+    state: WaitingState;
+    partner_reference: string | null;
+    joined_at: CreatedAt;
+    offered_at: Date | null;
+    /** When its offer ends, or ended. */
+    expires_at: Date | null;
   };
   /** Changes that are committed and not published yet. */
   changes: OfShard & { kind: string; ticket_id: number | null };

@@ -1,0 +1,48 @@
+-- Moves entries of waiting lists to another state, and records the changes for finalize_batches. The caller has locked the tickets of
+-- waiting entries. A ticket for which nobody waits any more is on sale again.
+create or replace function change_waiting(
+  shard integer, new_state text, changed bigint[], expiry timestamptz default null
+) returns void
+language plpgsql
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  changed_at constant timestamptz := now();
+  events integer[];
+  partners integer[];
+  tickets_left integer[];
+  entry record;
+begin
+  select array_agg(event_id), array_agg(partner_id), array_agg(ticket_id) filter (where state = 'waiting')
+  into events, partners, tickets_left
+  from unnest(changed) with ordinality as input (serial, position)
+  cross join lateral (
+    select event_id, partner_id, ticket_id, state from waiting_entries
+    where shard_id = shard and serial = input.serial offset 0
+  ) e;
+  if events is null then
+    return;
+  end if;
+  update waiting_entries
+  set state = new_state, offered_at = case when new_state = 'offered' then changed_at else offered_at end,
+    expires_at = coalesce(expiry, expires_at), ended_at = case when new_state <> 'offered' then changed_at end
+  where shard_id = shard and serial = any(changed);
+  for entry in
+    update tickets set waiting = waiting - gone.entries
+    from (select ticket, count(*)::integer as entries from unnest(tickets_left) as ticket group by ticket) gone
+    where shard_id = shard and id = gone.ticket
+    returning id, waiting = 0 and taken < capacity as reopens
+  loop
+    if entry.reopens then
+      insert into changes (shard_id, kind, ticket_id) values (shard, 'ticket', entry.id);
+    end if;
+  end loop;
+  -- Only the partner can leave, and it knows.
+  if new_state <> 'left' then
+    insert into changes (shard_id, kind, event_id, partner_id, serials)
+    select shard, 'waiting.' || new_state, event_id, partner_id, array_agg(serial)
+    from unnest(changed, events, partners) as entry (serial, event_id, partner_id)
+    group by event_id, partner_id;
+  end if;
+end $$;

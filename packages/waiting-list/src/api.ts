@@ -1,0 +1,165 @@
+import { Type } from '@sinclair/typebox';
+import {
+  answersOf,
+  BODY_LIMIT_BYTES,
+  COMMON_FAILURES,
+  RegisterHeaders,
+  success,
+  trimFullName,
+  WaitingEntry,
+  WaitingPath,
+  WaitingRequest,
+  type FailureCode,
+} from '@floodgate/contract';
+import { statementFailure, type Database } from '@floodgate/database';
+import { defineApi, type ApiContext, type Principal, type Routes } from '@floodgate/http';
+import { provokedCode } from '@floodgate/registrations/api';
+import { findEntry, joinWaitingList, leaveWaitingList, toWaitingEntry, type Joined } from './waiting-list.ts';
+
+/** A call waits for a lock of the ticket at most for this share of the answer time. */
+const LOCK_SHARE = 1 / 4;
+const STATEMENT_SHARE = 2 / 3;
+const CONNECTIONS = 8;
+
+const NO_ENTRY = { message: 'No such entry of a waiting list' };
+const tags = ['Waiting list'];
+
+/** The code and message of each outcome without an entry. */
+const REFUSALS: Record<Exclude<Joined['outcome'], 'joined'>, [FailureCode, object]> = {
+  'no-such-ticket': ['30', {}],
+  'not-on-sale': ['31', {}],
+  'not-sold-out': ['38', {}],
+  'no-list': ['39', {}],
+  'key-reused': ['40', {}],
+  'too-many': [
+    '11',
+    {
+      message: 'seats: not more than the ticket has',
+      invalidFields: [{ field: 'seats', rule: 'maximum' }],
+    },
+  ],
+};
+const JOIN_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '38', '39', '40', '91'];
+
+/** The operations of partners on waiting lists. */
+export const waitingListApi = defineApi({
+  settings: {},
+  open(context) {
+    // Separate from the reservations, which must not wait for those who wait.
+    const db = context.openPool({
+      purpose: 'waiting list',
+      maxConnections: CONNECTIONS,
+      statementTimeoutMs: Math.round(context.answerWithinMs * STATEMENT_SHARE),
+    });
+    const lockWithinMs = Math.round(context.answerWithinMs * LOCK_SHARE);
+    return {
+      routes(api) {
+        addJoinRoute(api, context, db, lockWithinMs);
+        addReadRoute(api, context);
+        addLeaveRoute(api, db, lockWithinMs);
+      },
+    };
+  },
+});
+
+/** POST /events/waiting-list: joins the waiting list of a ticket that is sold out. */
+function addJoinRoute(api: Routes, { reads }: ApiContext, db: Database, lockWithinMs: number) {
+  api.post(
+    '/events/waiting-list',
+    {
+      schema: {
+        operationId: 'joinWaitingList',
+        tags,
+        summary: 'Join Waiting List',
+        description:
+          'Puts a contact on the waiting list of a ticket that is sold out. Freed seats go to the oldest entry that they can serve ' +
+          'completely, as a hold whose reference is the entry: call Confirm Hold before the offer expires. With an Idempotency-Key, a ' +
+          'repeated call makes no second entry.',
+        headers: Type.Pick(RegisterHeaders, ['idempotency-key']),
+        failures: JOIN_FAILURES,
+        body: WaitingRequest,
+        response: answersOf(WaitingEntry),
+      },
+      bodyLimit: BODY_LIMIT_BYTES,
+      preValidation: (request, _reply, done) => {
+        trimFullName((request.body as Record<string, unknown> | null)?.['contact']);
+        done();
+      },
+    },
+    async ({ principal, body, headers }, reply) => {
+      const provoked = provokedCode(principal, body.contact, JOIN_FAILURES);
+      if (provoked && provoked !== '91') return reply.fail(provoked);
+      const key = headers['idempotency-key'] ?? null;
+      const joined = await joinWaitingList(db, principal, body, key, lockWithinMs).catch(unlessUnknown);
+      if (joined === null) return reply.fail('91');
+      if (joined.outcome !== 'joined') return reply.fail(...REFUSALS[joined.outcome]);
+      const found = await read(reads, principal, joined.id).catch(() => undefined);
+      // It has joined all the same.
+      return found && provoked !== '91' ? success(found) : reply.fail('91');
+    },
+  );
+}
+
+/** GET /events/waiting-list/{entry}: the state of an entry. */
+function addReadRoute(api: Routes, { reads, shardReads }: ApiContext) {
+  api.get(
+    '/events/waiting-list/:entry',
+    {
+      schema: {
+        operationId: 'getWaitingEntry',
+        tags,
+        summary: 'Get Waiting Entry',
+        description:
+          'Returns the state of an entry that the same partner made under this event, and its place.',
+        failures: [...COMMON_FAILURES, '11', '34'],
+        params: WaitingPath,
+        response: answersOf(WaitingEntry),
+      },
+    },
+    async ({ principal, params }, reply) => {
+      const found = await shardReads(principal.shardId, () => read(reads, principal, params.entry));
+      return found ? success(found) : reply.fail('34', NO_ENTRY);
+    },
+  );
+}
+
+/** POST /events/waiting-list/{entry}/leave: leaves the list, or declines the offer. */
+function addLeaveRoute(api: Routes, db: Database, lockWithinMs: number) {
+  api.post(
+    '/events/waiting-list/:entry/leave',
+    {
+      schema: {
+        operationId: 'leaveWaitingList',
+        tags,
+        summary: 'Leave Waiting List',
+        description:
+          'Takes an entry off the list. If it has an offer, its seats go to the next entry at once. Safe to repeat. After the offer was ' +
+          'confirmed or has expired, the answer is 35.',
+        failures: [...COMMON_FAILURES, '11', '34', '35', '91'],
+        params: WaitingPath,
+        response: answersOf(WaitingEntry),
+      },
+      bodyLimit: BODY_LIMIT_BYTES,
+    },
+    async ({ principal, params: { entry } }, reply) => {
+      const left = await leaveWaitingList(db, principal, entry, lockWithinMs).catch(unlessUnknown);
+      if (left === null) return reply.fail('91');
+      const found = await read(db, principal, entry);
+      if (!found) return reply.fail('34', NO_ENTRY);
+      return found.state === 'left'
+        ? success(found)
+        : reply.fail('35', { message: `The entry is ${found.state}` });
+    },
+  );
+}
+
+async function read(db: Database, principal: Principal, entry: string) {
+  const found = await findEntry(db, principal, entry);
+  return found && toWaitingEntry(found);
+}
+
+/** Returns null if the statement may have committed. */
+function unlessUnknown(error: unknown): null {
+  if (['unknown', 'unavailable'].includes(statementFailure(error))) return null;
+  throw error;
+}

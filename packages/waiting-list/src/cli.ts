@@ -1,0 +1,42 @@
+import { Option, type Command } from '@commander-js/extra-typings';
+import { tableOf, type Cli } from '@floodgate/command';
+import { parseCursor, parseId, parseLimit } from '@floodgate/command/arguments';
+import { reading } from '@floodgate/operators/reading';
+import type { FoundEntry } from './waiting-list.ts';
+
+const STATES = ['waiting', 'offered', 'confirmed', 'expired', 'left'] as const;
+
+interface Page {
+  entries: FoundEntry[];
+  cursor: string;
+  more: boolean;
+}
+
+/** `floodgate waiting-list …` */
+export function addWaitingListCommands(program: Command, cli: Cli) {
+  const list = program.command('waiting-list').description('who waits for seats of a ticket');
+  const reads = reading(list, cli, async () => (await import('./console.ts')).waitingListOperations);
+  reads('list', 'waitingList', ({ entries, cursor, more }: Page) => {
+    const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
+    return `${tableOf(entries.map(fieldsOf))}\n${ending}`;
+  })
+    .description('list the entries of the waiting list of a ticket, in the order in which they joined')
+    .argument('<ticketId>', 'the ticket', parseId)
+    .option('--after <cursor>', 'continue from this cursor', parseCursor, 0)
+    .option('--limit <entries>', 'at most this many', parseLimit, 100)
+    .addOption(new Option('--state <state>', 'only entries of this state').choices(STATES));
+}
+
+function fieldsOf({
+  entry,
+  partnerId,
+  seats,
+  state,
+  position,
+  skipped,
+  dateJoined,
+  dateExpires,
+}: FoundEntry) {
+  const offer = { joined: dateJoined, 'offer expires': dateExpires ?? '' };
+  return { entry, partner: partnerId, seats, state, place: position ?? '', skipped, ...offer };
+}

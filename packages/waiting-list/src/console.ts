@@ -1,0 +1,30 @@
+import { Type } from '@sinclair/typebox';
+import { Cursor, Id, Limit as limit } from '@floodgate/audit';
+import { operationsOn } from '@floodgate/operators';
+import { findTicket } from '@floodgate/tickets';
+import { sql } from 'kysely';
+import { selectEntries } from './waiting-list.ts';
+
+const { reads } = operationsOn('tickets');
+
+const STATES = ['waiting', 'offered', 'confirmed', 'expired', 'left'] as const;
+const State = Type.Union(
+  STATES.map((state) => Type.Literal(state)),
+  { description: STATES.join(', ') },
+);
+
+export const waitingListOperations = [
+  reads(
+    'GET /tickets/{ticketId}/waiting-list',
+    'List the entries of the waiting list of a ticket, in the order in which they joined',
+    'waitingList',
+    { ticketId: Id, state: Type.Optional(State), after: Cursor, limit },
+    async (db, { ticketId, state, after = 0, limit: most = 100 }) => {
+      const { shardId } = await findTicket(db, ticketId);
+      const inState = state ? sql`and state = ${state}` : sql``;
+      const condition = sql`ticket_id = ${ticketId}::integer and serial > ${after}::bigint ${inState}`;
+      const entries = await selectEntries(db, shardId, condition, most);
+      return { entries, cursor: String(entries.at(-1)?.serial ?? after), more: entries.length === most };
+    },
+  ),
+];

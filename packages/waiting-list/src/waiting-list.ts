@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { formatTimestamp, type WaitingEntry, type WaitingRequest } from '@floodgate/contract';
+import type { Database } from '@floodgate/database';
+import { sql, type RawBuilder } from 'kysely';
+
+/** The partner and event of entries. */
+type Owner = Record<'shardId' | 'eventId' | 'partnerId', number>;
+
+/** Why nobody can join, or `joined` with the id of the entry: also if the same call with the key was made before. */
+export type Joined =
+  | { outcome: 'joined'; id: string }
+  | { outcome: 'key-reused' | 'no-such-ticket' | 'not-on-sale' | 'no-list' | 'too-many' | 'not-sold-out' };
+
+/** Puts an entry on the waiting list of a ticket. Safe to repeat with the same key. */
+export async function joinWaitingList(
+  db: Database,
+  { shardId, eventId, partnerId }: Owner,
+  { organizedEventTicketID: ticketId, seats = 1, contact, partnerReference = null }: WaitingRequest,
+  key: string | null,
+  lockWithinMs: number,
+) {
+  const { rows } = await sql<{ joined: Joined }>`
+    select join_waiting(
+      ${shardId}::integer, ${lockWithinMs}::integer, ${ticketId}::integer, ${eventId}::integer, ${partnerId}::integer,
+      ${randomUUID()}::uuid, ${seats}::integer, ${contact.fullName}::text, ${contact.emailAddress}::text,
+      ${partnerReference}::text, ${key}::text
+    ) as joined`.execute(db);
+  return rows[0]!.joined;
+}
+
+/**
+ * Takes an entry off its list. If it has an offer, the seats go to the next entries. Safe to repeat. Resolves to false if there was nothing
+ * to do.
+ */
+export async function leaveWaitingList(
+  db: Database,
+  { shardId, eventId, partnerId }: Owner,
+  entry: string,
+  lockWithinMs: number,
+) {
+  const { rows } = await sql<{ count: number }>`
+    select leave_waiting(
+      ${shardId}::integer, ${lockWithinMs}::integer, ${eventId}::integer, ${partnerId}::integer, ${entry}::uuid, 1
+    ) as count`.execute(db);
+  return rows[0]!.count > 0;
+}
+
+/** Offers free seats to those who wait for them, at most `limit` entries of a list, and ends closed lists. Returns the number of entries. */
+export async function serveWaitingLists(db: Database, shardId: number, limit: number) {
+  const { rows } = await sql<{ count: number }>`
+    select serve_waiting_lists(${shardId}::integer, ${limit}::integer) as count`.execute(db);
+  return rows[0]!.count;
+}
+
+/** An entry as partners see it, with what operators and deliveries also need. */
+export type FoundEntry = WaitingEntry & Record<'serial' | 'eventId' | 'partnerId', number>;
+
+/** Returns an entry of a partner, or undefined if there is none. */
+export async function findEntry(
+  db: Database,
+  { shardId, eventId, partnerId }: Owner,
+  entry: string,
+): Promise<FoundEntry | undefined> {
+  const isOwn = sql`event_id = ${eventId}::integer and partner_id = ${partnerId}::integer`;
+  const [found] = await selectEntries(db, shardId, sql`${isOwn} and id = ${entry}::uuid`);
+  return found;
+}
+
+/** Returns entries of a shard, those who joined first at first. */
+export async function selectEntries(
+  db: Database,
+  shardId: number,
+  condition: RawBuilder<unknown>,
+  limit = 1,
+): Promise<FoundEntry[]> {
+  type Row = Omit<FoundEntry, 'dateJoined' | 'dateExpires'> & { joinedAt: Date; expiresAt: Date | null };
+  const { rows } = await sql<Row>`
+    select e.serial, e.event_id as "eventId", e.partner_id as "partnerId", e.id as entry,
+      e.ticket_id as "organizedEventTicketID", e.seats, e.partner_reference as "partnerReference", e.state,
+      e.joined_at as "joinedAt", (
+        select count(*)::integer from waiting_entries before
+        where before.shard_id = ${shardId} and before.ticket_id = e.ticket_id and before.state = 'waiting'
+          and before.serial <= e.serial and e.state = 'waiting'
+      ) as position, (
+        select count(*)::integer from waiting_entries later
+        where later.shard_id = ${shardId} and later.ticket_id = e.ticket_id and later.offered_at is not null
+          and later.serial > e.serial and later.offered_at < coalesce(e.offered_at, 'infinity')
+      ) as skipped, case when e.state = 'offered' then e.expires_at end as "expiresAt"
+    from (
+      -- Not *: the API cannot read contacts.
+      select serial, event_id, partner_id, id, ticket_id, seats, partner_reference, state, joined_at, offered_at, expires_at
+      from waiting_entries where shard_id = ${shardId} and ${condition} order by serial limit ${limit} offset 0
+    ) e
+    order by e.serial`.execute(db);
+  return rows.map(({ joinedAt, expiresAt, position, ...row }) => ({
+    ...row,
+    position: position || null,
+    dateJoined: formatTimestamp(joinedAt),
+    dateExpires: expiresAt && formatTimestamp(expiresAt),
+  }));
+}
+
+/** Returns an entry without what partners do not get. */
+export const toWaitingEntry = ({
+  serial: _serial,
+  eventId: _event,
+  partnerId: _partner,
+  ...entry
+}: FoundEntry) => entry as WaitingEntry;

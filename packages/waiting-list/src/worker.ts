@@ -1,0 +1,21 @@
+import { inEachShard, rememberShards } from '@floodgate/database';
+import { defineWorker } from '@floodgate/queue';
+import { serveWaitingLists } from './waiting-list.ts';
+
+/** How soon the seats of a raised capacity are offered. Freed seats are offered at once, by the transaction that frees them. */
+const INTERVAL_MS = 250;
+/** Entries of a list in one transaction. It keeps the ticket locked. */
+const SERVED_AT_ONCE = 1_000;
+
+/** The worker's task for waiting lists. */
+export const waitingListWorker = defineWorker({
+  settings: {},
+  open({ db }) {
+    const shards = rememberShards(db);
+    const serve = async (shardId: number) => (await serveWaitingLists(db, shardId, SERVED_AT_ONCE)) > 0;
+    return {
+      jobs: [],
+      tasks: [{ name: 'waiting lists', intervalMs: INTERVAL_MS, run: () => inEachShard(db, serve, shards) }],
+    };
+  },
+});

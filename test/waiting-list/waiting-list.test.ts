@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import { expireHolds, reconcile } from '@floodgate/registrations';
+import { serveWaitingLists } from '@floodgate/waiting-list';
+import type { WaitingEntry } from '@floodgate/contract';
+import { sql } from 'kysely';
+import { afterAll, beforeEach, expect } from 'vitest';
+import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { finalizePending, journalOf } from '../harness/journal.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { endHolds } from '../harness/reservation.ts';
+
+test.override('ticket', { capacity: 2 });
+
+afterAll(async () => {
+  expect(await reconcile(database.db)).toEqual([]);
+});
+
+const CONTACT = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
+let sold: string[];
+
+const setTicket = (change: string) =>
+  sql`update tickets set ${sql.raw(change)} where id = ${ticketId}`.execute(database.db);
+
+const entryIn = ({ body }: Answer) => {
+  expect(body.responseCode, body.responseMessage).toBe('00');
+  return body.responseData as WaitingEntry;
+};
+const ask = (seats = 1, more: object = {}, headers: Record<string, string> = {}) =>
+  partner.post(
+    '/waiting-list',
+    { organizedEventTicketID: ticketId, seats, contact: CONTACT, ...more },
+    headers,
+  );
+const join = async (...args: Parameters<typeof ask>) => entryIn(await ask(...args));
+const read = async ({ entry }: WaitingEntry) =>
+  entryIn(await partner.request(`/api/v1/events/waiting-list/${entry}`));
+const leave = ({ entry }: WaitingEntry, client = partner) => client.post(`/waiting-list/${entry}/leave`, {});
+const confirm = ({ entry }: WaitingEntry) => partner.post(`/holds/${entry}/confirm`, { contact: CONTACT });
+const cancel = (passReference: string) => partner.post(`/registrations/${passReference}/cancel`, {});
+const register = () => partner.register(attendee(ticketId));
+const finalize = () => finalizePending(database.db, gala.shardId);
+const serve = () => serveWaitingLists(database.db, gala.shardId, 1_000);
+const told = async () =>
+  (await journalOf(database.db, gala))
+    .map(({ kind }) => kind as string)
+    .filter((kind) => kind.startsWith('waiting'));
+const states = (entries: WaitingEntry[]) =>
+  Promise.all(entries.map(async (entry) => (await read(entry)).state));
+
+beforeEach(async () => {
+  await setTicket('offer_hours = 24');
+  sold = [];
+  for (let seats = 0; seats < 2; seats += 1) sold.push((await register()).body.responseData as string);
+});
+
+test('a freed seat is held for the first who waits; nobody else can take it', async () => {
+  const [first, second] = [await join(1, { partnerReference: 'order-1' }), await join()];
+  expect(first).toMatchObject({
+    state: 'waiting',
+    position: 1,
+    skipped: 0,
+    partnerReference: 'order-1',
+    dateExpires: null,
+  });
+  expect(second).toMatchObject({ position: 2 });
+  await cancel(sold[0]!);
+  expect(await read(first)).toMatchObject({ state: 'offered', position: null });
+  expect(await read(second)).toMatchObject({ state: 'waiting', position: 1 });
+  expectFailure(await register(), '32', 409);
+  const expires = Date.parse((await read(first)).dateExpires!);
+  expect(Math.abs(expires - Date.now() - 86_400_000)).toBeLessThan(60_000);
+  expect((await confirm(first)).body).toMatchObject({
+    responseCode: '00',
+    responseData: { state: 'confirmed', partnerReference: 'order-1' },
+  });
+  expect(await read(first)).toMatchObject({ state: 'confirmed', dateExpires: null });
+  await finalize();
+  expect(await told()).toEqual(['waiting.joined', 'waiting.joined', 'waiting.offered', 'waiting.confirmed']);
+});
+
+test('an offer that expires goes to the next in the same transaction', async () => {
+  const entries = [await join(), await join(), await join()];
+  await cancel(sold[0]!);
+  await endHolds(database.db, gala);
+  expect(await expireHolds(database.db, gala.shardId, 100)).toBe(1);
+  expect(await states(entries)).toEqual(['expired', 'offered', 'waiting']);
+  expectFailure(await confirm(entries[0]!), '35', 409);
+  expectFailure(await leave(entries[0]!), '35', 409);
+  await finalize();
+  expect(await told()).toEqual([
+    ...['waiting.joined', 'waiting.joined', 'waiting.joined'],
+    ...['waiting.offered', 'waiting.offered', 'waiting.expired'],
+  ]);
+});
+
+test('an entry that needs more seats keeps its place; a smaller one is served first', async () => {
+  const [pair, one, another] = [await join(2), await join(), await join()];
+  await cancel(sold[0]!);
+  expect(await states([pair, one, another])).toEqual(['waiting', 'offered', 'waiting']);
+  expect(await read(pair)).toMatchObject({ position: 1, skipped: 1 });
+  entryIn(await leave(one));
+  expect(await states([pair, one, another])).toEqual(['waiting', 'left', 'offered']);
+  expect(await read(pair)).toMatchObject({ position: 1, skipped: 2 });
+  entryIn(await leave(another));
+  // One seat is free, and it is kept for those who wait.
+  expectFailure(await register(), '32', 409);
+  await cancel(sold[1]!);
+  expect(await states([pair])).toEqual(['offered']);
+});
+
+test('an entry that fits the free seats is served when it joins', async () => {
+  const pair = await join(2);
+  await cancel(sold[0]!);
+  expect(await states([pair, await join()])).toEqual(['waiting', 'offered']);
+});
+
+test('those who wait get the seats of a raised capacity, and then everybody', async () => {
+  const entries = [];
+  for (let count = 0; count < 5; count += 1) entries.push(await join(2));
+  await finalize();
+  await setTicket('capacity = 9');
+  expectFailure(await register(), '32', 409);
+  expect(await serve()).toBe(3);
+  expect(await states(entries)).toEqual(['offered', 'offered', 'offered', 'waiting', 'waiting']);
+  expect(await serve()).toBe(0);
+  await setTicket('capacity = 20');
+  expect(await serve()).toBe(2);
+  expect((await register()).body.responseCode).toBe('00');
+  await finalize();
+  const ofTicket = (await journalOf(database.db, gala))
+    .filter(({ serial }) => serial === null)
+    .map(({ kind }) => kind);
+  expect(ofTicket).toEqual(['sold_out', 'reopened']);
+});
+
+test('a list that is closed ends, and its seats are sold to everybody', async () => {
+  const pair = await join(2);
+  await cancel(sold[0]!);
+  await setTicket('offer_hours = null');
+  expect(await serve()).toBe(1);
+  expect(await states([pair])).toEqual(['expired']);
+  expect((await register()).body.responseCode).toBe('00');
+  expectFailure(await ask(), '39', 409);
+  await setTicket(`offer_hours = 1, waiting_closes_at = now() - interval '1 second'`);
+  expectFailure(await ask(), '39', 409);
+});
+
+test('who leaves is not served, and the last who leaves frees the seats', async () => {
+  const [pair, one] = [await join(2), await join()];
+  entryIn(await leave(one));
+  expect(entryIn(await leave(one)).state).toBe('left');
+  await cancel(sold[0]!);
+  expectFailure(await register(), '32', 409);
+  entryIn(await leave(pair));
+  expect((await register()).body.responseCode).toBe('00');
+  await finalize();
+  expect(await told()).toEqual(['waiting.joined', 'waiting.joined']);
+});
+
+test('an offer can be declined as a hold, too, and in parts', async () => {
+  const pair = await join(2);
+  for (const passReference of sold) await cancel(passReference);
+  const one = await join();
+  const { responseData } = (await partner.request(`/api/v1/events/holds/${pair.entry}`)).body;
+  const [seat] = (responseData as { seats: { passReference: string }[] }).seats;
+  await partner.post(`/holds/${pair.entry}/release`, { passReferences: [seat!.passReference] });
+  expect(await states([pair, one])).toEqual(['offered', 'offered']);
+  expect((await confirm(pair)).body.responseCode).toBe('00');
+  expect(await states([pair])).toEqual(['confirmed']);
+});
+
+test('a repeated call with the key makes one entry', async () => {
+  const key = { 'idempotency-key': randomUUID() };
+  const first = await join(1, {}, key);
+  expect(await join(1, {}, key)).toEqual(first);
+  expectFailure(await ask(2, {}, key), '40', 422);
+});
+
+test('nobody joins a ticket that is not sold out, not on sale, too small or unknown', async () => {
+  expectFailure(await ask(3), '11', 422);
+  expectFailure(await ask(11), '11', 422);
+  expectFailure(await ask(1, { contact: { fullName: 'Jane' } }), '11', 422);
+  expectFailure(await ask(1, { organizedEventTicketID: 999_999 }), '30', 404);
+  await cancel(sold[0]!);
+  expectFailure(await ask(), '38', 409);
+  await setTicket('active = false');
+  expectFailure(await ask(), '31', 409);
+});
+
+test("another partner's entry does not exist", async () => {
+  const other = new PartnerClient(api.baseUrl, await createFixture(database.db));
+  const entry = await join();
+  expectFailure(await other.request(`/api/v1/events/waiting-list/${entry.entry}`), '34', 404);
+  expectFailure(await leave(entry, other), '34', 404);
+  expect(await states([entry])).toEqual(['waiting']);
+});
