@@ -7,6 +7,7 @@ import { afterAll, describe, expect } from 'vitest';
 import { switchOn } from '@floodgate/mail/actions';
 import { reserveBatch } from '@floodgate/registrations';
 import { indexAttendees } from '@floodgate/registrations/find';
+import { joinWaitingList } from '@floodgate/waiting-list';
 import { BrowserPage, chromium } from '../harness/browser.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { addOperator, consoleUrl, database, test } from '../harness/console-test.ts';
@@ -23,6 +24,7 @@ const PICTURES = process.env['CONSOLE_PICTURES'];
 describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () => {
   let page: BrowserPage;
   let gala: Fixture;
+  let waitedFor: number;
   let owner: Awaited<ReturnType<typeof addOperator>>;
 
   test.beforeAll(async () => {
@@ -30,6 +32,10 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     await gala.addTicket();
     await commitBatch(database.db, gala);
     await switchOn(database.db, gala, false);
+    waitedFor = await gala.addTicket({ capacity: 1, offerHours: 24 });
+    await reserveBatch(database.db, randomUUID(), [reservationOf(gala, waitedFor)]);
+    const contact = { fullName: 'Ada Waits', emailAddress: 'ada@example.com' };
+    await joinWaitingList(database.db, gala, { organizedEventTicketID: waitedFor, contact }, null, 0);
     owner = await addOperator('owner');
     page = await BrowserPage.open();
     for (const domain of ['Page', 'Network', 'Runtime', 'Log']) await page.send(`${domain}.enable`);
@@ -141,6 +147,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     'sign-in': '/sign-in',
     launches: '/',
     event: `/events/${gala.eventId}`,
+    'waiting-list': `/tickets/${waitedFor}/waiting-list`,
     live: `/live/${gala.eventId}`,
     registrations: '/registrations',
     attendees: '/attendees',

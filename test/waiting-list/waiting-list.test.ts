@@ -3,8 +3,8 @@ import { expireHolds, reconcile } from '@floodgate/registrations';
 import { serveWaitingLists } from '@floodgate/waiting-list';
 import type { WaitingEntry } from '@floodgate/contract';
 import { sql } from 'kysely';
-import { afterAll, beforeEach, expect } from 'vitest';
-import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
+import { api, database, gala, partner, test, ticketId, useEvent, useTicket } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
@@ -195,4 +195,51 @@ test("another partner's entry does not exist", async () => {
   expectFailure(await other.request(`/api/v1/events/waiting-list/${entry.entry}`), '34', 404);
   expectFailure(await leave(entry, other), '34', 404);
   expect(await states([entry])).toEqual(['waiting']);
+});
+
+test('reconcile finds a wrong count, and an entry that was passed over', async () => {
+  const [pair, one] = [await join(2), await join(1)];
+  const setEntry = (change: string, { entry }: WaitingEntry) =>
+    sql`update waiting_entries set ${sql.raw(change)} where id = ${entry}`.execute(database.db);
+  await setTicket('waiting = 1');
+  const problems = async () => (await reconcile(database.db)).map(({ problem }) => problem);
+  expect(await problems()).toEqual(['waiting is 1, but 2 entries wait']);
+  await setTicket('waiting = 2');
+  // The later one needs fewer seats.
+  await setEntry('offered_at = now()', one);
+  expect(await problems()).toEqual([]);
+  await setEntry('seats = 2', one);
+  expect(await problems()).toEqual([
+    expect.stringMatching(/^was passed over: a later entry got an offer at /),
+  ]);
+  await setEntry(`offered_at = now() - interval '1 minute'`, pair);
+  expect(await problems()).toEqual([]);
+});
+
+describe('under a test event', () => {
+  beforeEach(async () => {
+    await useEvent({ mode: 'test' });
+    await useTicket({ capacity: 1, offerHours: 1 });
+    await register();
+  });
+
+  test('a reset takes all entries off the list, and forgets their keys', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const [first, second] = [await join(1, {}, key), await join()];
+    expect((await partner.reset()).body.responseData).toEqual({ cancelled: 1, more: false });
+    expect(await states([first, second])).toEqual(['left', 'left']);
+    await register();
+    expect((await join(1, {}, key)).entry).not.toBe(first.entry);
+  });
+
+  test.for(['31', '38', '39', '40', '91'] as const)('an address provokes %s', async (code) => {
+    const contact = { ...CONTACT, emailAddress: `code-${code}@floodgate.invalid` };
+    const key = { 'idempotency-key': randomUUID() };
+    expectFailure(await ask(1, { contact }, key), code);
+    const { rows } = await sql<{
+      waiting: number;
+    }>`select waiting from tickets where id = ${ticketId}`.execute(database.db);
+    expect(rows).toEqual([{ waiting: code === '91' ? 1 : 0 }]);
+    if (code === '91') expect((await ask(1, { contact }, key)).body.responseCode).toBe('00');
+  });
 });

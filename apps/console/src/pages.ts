@@ -51,6 +51,7 @@ export function addPages(app: FastifyInstance, operations: Operations, context: 
     });
   add('/', 'events:read', (request) => launches(request, context));
   add('/events/:eventId', 'events:read', oneEvent);
+  add('/tickets/:ticketId/waiting-list', 'tickets:read', waitingList);
   add('/registrations', 'registrations:read', registrations);
   add('/partners', 'partners:read', partners);
   add('/partners/:partnerId', 'partners:read', onePartner);
@@ -146,14 +147,54 @@ async function oneEvent({ operator, params, read, action }: PageRequest): Promis
 }
 
 function ticketRow(ticket: Row, action: PageRequest['action']) {
-  const { id, active } = ticket;
+  const { id, active, waiting, offerHours } = ticket;
   return {
-    ...without(ticket, 'eventId', 'benefits', 'createdAt', 'lastModifiedAt', 'lastModifiedBy'),
+    ...without(
+      ticket,
+      'eventId',
+      'benefits',
+      'offerHours',
+      'waitingClosesAt',
+      'createdAt',
+      'lastModifiedAt',
+      'lastModifiedBy',
+    ),
+    waiting: waiting || offerHours ? link(`/tickets/${id}/waiting-list`, String(waiting)) : waiting,
     actions: together(
       action('ticketUpdate', { ticketId: id, active: !active }, active ? 'Stop sale' : 'Resume sale'),
       action('ticketUpdate', { ticketId: id }, 'Change'),
     ),
   };
+}
+
+async function waitingList({ params, query, read, action }: PageRequest): Promise<Content> {
+  const ticketId = Number(params['ticketId']);
+  const { after = 0, state } = query;
+  const page = await read<{ entries: Row[]; cursor: string; more: boolean }>('waitingList', {
+    ticketId,
+    after: Number(after),
+    ...(state && { state }),
+  });
+  const rows = page!.entries.map(({ partnerId, entry, ...row }) => ({
+    place: row['position'],
+    partner: link(`/partners/${partnerId}`, partnerId),
+    ...without(row, 'position', 'serial', 'eventId', 'organizedEventTicketID'),
+    entry,
+  }));
+  const address = `/tickets/${ticketId}/waiting-list`;
+  const states = ['waiting', 'offered', 'confirmed', 'expired', 'left'];
+  const main = [
+    actions(
+      action('ticketUpdate', { ticketId }, 'Change'),
+      link(address, 'All'),
+      ...states.map((one) => link(`${address}?state=${one}`, one)),
+    ),
+    table('Entries, those who joined first at first', rows),
+    page!.more
+      ? actions(link(`${address}?after=${page!.cursor}${state ? `&state=${state}` : ''}`, 'Next entries'))
+      : '',
+  ];
+  return { title: `Waiting list of ticket ${ticketId}`, main: main.join('\n') };
 }
 
 const searchForm = (text: string) =>

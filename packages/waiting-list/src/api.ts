@@ -76,6 +76,7 @@ function addJoinRoute(api: Routes, { reads }: ApiContext, db: Database, lockWith
           'completely, as a hold whose reference is the entry: call Confirm Hold before the offer expires. With an Idempotency-Key, a ' +
           'repeated call makes no second entry.',
         headers: Type.Pick(RegisterHeaders, ['idempotency-key']),
+        answerHeader: 'Idempotent-Replayed',
         failures: JOIN_FAILURES,
         body: WaitingRequest,
         response: answersOf(WaitingEntry),
@@ -95,7 +96,9 @@ function addJoinRoute(api: Routes, { reads }: ApiContext, db: Database, lockWith
       if (joined.outcome !== 'joined') return reply.fail(...REFUSALS[joined.outcome]);
       const found = await read(reads, principal, joined.id).catch(() => undefined);
       // It has joined all the same.
-      return found && provoked !== '91' ? success(found) : reply.fail('91');
+      if (!found || (provoked === '91' && !joined.isRepeat)) return reply.fail('91');
+      if (joined.isRepeat) void reply.header('idempotent-replayed', 'true');
+      return success(found);
     },
   );
 }

@@ -8,7 +8,7 @@ type Owner = Record<'shardId' | 'eventId' | 'partnerId', number>;
 
 /** Why nobody can join, or `joined` with the id of the entry: also if the same call with the key was made before. */
 export type Joined =
-  | { outcome: 'joined'; id: string }
+  | { outcome: 'joined'; id: string; isRepeat: boolean }
   | { outcome: 'key-reused' | 'no-such-ticket' | 'not-on-sale' | 'no-list' | 'too-many' | 'not-sold-out' };
 
 /** Puts an entry on the waiting list of a ticket. Safe to repeat with the same key. */
@@ -18,14 +18,16 @@ export async function joinWaitingList(
   { organizedEventTicketID: ticketId, seats = 1, contact, partnerReference = null }: WaitingRequest,
   key: string | null,
   lockWithinMs: number,
-) {
+): Promise<Joined> {
+  const id = randomUUID();
   const { rows } = await sql<{ joined: Joined }>`
     select join_waiting(
       ${shardId}::integer, ${lockWithinMs}::integer, ${ticketId}::integer, ${eventId}::integer, ${partnerId}::integer,
-      ${randomUUID()}::uuid, ${seats}::integer, ${contact.fullName}::text, ${contact.emailAddress}::text,
+      ${id}::uuid, ${seats}::integer, ${contact.fullName}::text, ${contact.emailAddress}::text,
       ${partnerReference}::text, ${key}::text
     ) as joined`.execute(db);
-  return rows[0]!.joined;
+  const { joined } = rows[0]!;
+  return joined.outcome === 'joined' ? { ...joined, isRepeat: joined.id !== id } : joined;
 }
 
 /**

@@ -8,7 +8,8 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  changed_at constant timestamptz := now();
+  -- Not now(): a transaction that began earlier can get the lock of the ticket later.
+  changed_at constant timestamptz := clock_timestamp();
   events integer[];
   partners integer[];
   tickets_left integer[];

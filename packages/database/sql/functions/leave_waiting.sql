@@ -1,5 +1,5 @@
--- Takes entries of a partner off the waiting lists of an event: the one with this id, or up to "most" if it is null. The seats of an open
--- offer go to the next entries. Returns the number of entries that have left now.
+-- Takes entries of a partner off the waiting lists of an event: the one with this id, or up to "most" if it is null, and then also forgets
+-- the keys of all entries. The seats of an open offer go to the next entries. Returns the number of entries that have left now.
 create or replace function leave_waiting(
   shard integer, lock_within_ms integer, event integer, partner integer, entry_id uuid, most integer
 ) returns integer language plpgsql security definer set search_path from current
@@ -31,6 +31,10 @@ begin
     where e.shard_id = shard and e.serial = any(wanted) and e.state = 'offered' and r.cancelled_at is null
       and r.held_until < 'infinity'
   );
+  if entry_id is null then
+    update waiting_entries set key = null
+    where shard_id = shard and event_id = event and partner_id = partner and key is not null;
+  end if;
   perform change_waiting(shard, 'left', waiting_ones);
   if held <> '{}' then
     perform release_registrations(shard, held, due_tickets, false);

@@ -11,7 +11,7 @@ export const UNREAD = 'does not answer, so its books are unknown';
 const LONG_AGO = sql`now() - interval '15 minutes'`;
 
 /**
- * Returns the points at which the books do not balance, shard by shard: seats that are taken without a registration, allocations that are broken, tickets in
+ * Returns the points at which the books do not balance, shard by shard: seats that are taken without a registration, allocations that are broken, waiting lists out of order, tickets in
  * another shard than their event, references to a wrong or missing row, batches that contradict their registrations or are missing
  * from the journal, and forgotten batches and holds. Reads one snapshot of each shard, so it is exact under load. Changes nothing.
  * A shard that does not answer is reported as well, because its books are unknown.
@@ -46,6 +46,7 @@ const books = (shard: number) => sql`
   ),
   ticket as (select * from tickets where shard_id = ${shard}),
   allocation as (select * from allocations where shard_id = ${shard}),
+  waiter as (select * from waiting_entries where shard_id = ${shard}),
   batch as (select * from batches where shard_id = ${shard}),
   -- A missing ticket is not reported here: it is reported once, with its seats.
   astray as materialized (
@@ -85,6 +86,25 @@ const ofTickets = (shard: number) => sql`
   from ticket t join allocation a on a.ticket_id = t.id and coalesce(a.releases_at > now(), true)
   group by t.id, t.capacity, t.taken
   having sum(greatest(a.reserved - a.taken, 0)) > t.capacity - t.taken
+
+  -- Waiting lists whose count differs from their entries, and entries that were passed over: a later entry that needs no fewer seats got
+  -- an offer while they waited.
+  union all
+  select 'ticket ' || t.id, 'waiting is ' || t.waiting || ', but ' || coalesce(w.entries, 0) || ' entries wait'
+  from ticket t
+  left join (
+    select ticket_id, count(*) as entries from waiter where state = 'waiting' group by ticket_id
+  ) w on w.ticket_id = t.id
+  where t.waiting <> coalesce(w.entries, 0)
+  union all
+  select 'waiting entry ' || id, 'was passed over: a later entry got an offer at ' || later_offer
+  from (
+    select w.*, size, min(offered_at) filter (where seats >= size) over (
+      partition by ticket_id, size order by serial desc rows between unbounded preceding and 1 preceding
+    ) as later_offer
+    from waiter w cross join generate_series(1, 10) as size
+  ) w
+  where seats = size and later_offer < coalesce(offered_at, ended_at, 'infinity')
 
   -- Tickets that cannot be found, because their event leads to another shard.
   union all

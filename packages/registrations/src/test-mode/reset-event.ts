@@ -51,6 +51,8 @@ const PER_GROUP = 500;
  * were cancelled, or why none were.
  */
 export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'commit'>, part: PartOfEvent) {
+  // First, because the freed seats would be offered to those who wait.
+  if ((await leaveWaitingLists(db, part, PER_GROUP)) === PER_GROUP) return { cancelled: 0, more: true };
   const { head, after } = await readResetCursor(db, part);
   const { found, cursor } = await findUncancelled(db, part, after, LIMIT);
   let cancelled = 0;
@@ -64,6 +66,17 @@ export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'c
   }
   await saveResetCursor(db, part, cursor ?? head);
   return { cancelled, more: cursor !== null || (await forgetKeys(db, part, LIMIT)) === LIMIT };
+}
+
+/** How long it waits for the lock of a ticket. */
+const LOCK_WITHIN_MS = 1_000;
+
+/** Takes up to `limit` entries of a partner off the waiting lists of an event, and forgets their keys. Returns how many. */
+async function leaveWaitingLists(db: Database, { shardId, eventId, partnerId }: PartOfEvent, limit: number) {
+  const { rows } = await sql<{ count: number }>`
+    select leave_waiting(${shardId}::integer, ${LOCK_WITHIN_MS}::integer, ${eventId}::integer, ${partnerId}::integer,
+      null::uuid, ${limit}::integer) as count`.execute(db);
+  return rows[0]!.count;
 }
 
 /** `before`: the offset before its journal segment. Null: it is not in the journal yet. */
