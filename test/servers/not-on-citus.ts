@@ -13,6 +13,7 @@ export const FOLDERS_ON_CITUS = [
   'registrations',
   'service',
   'tickets',
+  'waiting-list',
   'webhooks',
 ];
 

@@ -16,6 +16,7 @@ as $$
 declare
   outcomes text[];
   due bigint[];
+  offers bigint[];
   due_tickets integer[];
   -- By position of the seat.
   expiries timestamptz[];
@@ -105,13 +106,14 @@ begin
     where r.shard_id = shard and r.serial = input.serial and r.serial = any(due);
     perform record_changes(shard, change, due);
     -- If a hold was an offer of a waiting list.
-    perform change_waiting(shard, change, array(
+    offers := array(
       select e.serial from unnest(hold_ids, outcomes) as input (id, outcome)
       cross join lateral (
         select serial from waiting_entries where shard_id = shard and id = input.id and state = 'offered' offset 0
       ) e
       where outcome = change
-    ));
+    );
+    perform change_waiting(shard, change, offers);
   end if;
   return outcomes;
 end $$;

@@ -10,19 +10,20 @@ as $$
 declare
   -- Not now(): a transaction that began earlier can get the lock of the ticket later.
   changed_at constant timestamptz := clock_timestamp();
+  entries bigint[];
   events integer[];
   partners integer[];
   tickets_left integer[];
   entry record;
 begin
-  select array_agg(event_id), array_agg(partner_id), array_agg(ticket_id) filter (where state = 'waiting')
-  into events, partners, tickets_left
-  from unnest(changed) with ordinality as input (serial, position)
+  select array_agg(e.serial), array_agg(event_id), array_agg(partner_id), array_agg(ticket_id) filter (where state = 'waiting')
+  into entries, events, partners, tickets_left
+  from unnest(changed) as input (serial)
   cross join lateral (
-    select event_id, partner_id, ticket_id, state from waiting_entries
+    select serial, event_id, partner_id, ticket_id, state from waiting_entries
     where shard_id = shard and serial = input.serial offset 0
   ) e;
-  if events is null then
+  if entries is null then
     return;
   end if;
   update waiting_entries
@@ -30,8 +31,8 @@ begin
     expires_at = coalesce(expiry, expires_at), ended_at = case when new_state <> 'offered' then changed_at end
   where shard_id = shard and serial = any(changed);
   for entry in
-    update tickets set waiting = waiting - gone.entries
-    from (select ticket, count(*)::integer as entries from unnest(tickets_left) as ticket group by ticket) gone
+    update tickets set waiting = waiting - gone.number
+    from (select ticket, count(*)::integer as number from unnest(tickets_left) as ticket group by ticket) gone
     where shard_id = shard and id = gone.ticket
     returning id, waiting = 0 and taken < capacity as reopens
   loop
@@ -43,7 +44,7 @@ begin
   if new_state <> 'left' then
     insert into changes (shard_id, kind, event_id, partner_id, serials)
     select shard, 'waiting.' || new_state, event_id, partner_id, array_agg(serial)
-    from unnest(changed, events, partners) as entry (serial, event_id, partner_id)
+    from unnest(entries, events, partners) as entry (serial, event_id, partner_id)
     group by event_id, partner_id;
   end if;
 end $$;

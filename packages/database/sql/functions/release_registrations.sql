@@ -16,6 +16,8 @@ declare
   tickets_of integer[];
   partners_of integer[];
   holds_of uuid[];
+  -- Offers of waiting lists that end.
+  ended bigint[];
   -- A ticket has allocations.
   is_allocated boolean := false;
   -- Tickets for which somebody waits.
@@ -62,14 +64,15 @@ begin
     ) freed
     where shard_id = shard and ticket_id = freed.ticket and partner_id = freed.partner;
   end if;
-  -- An offer of a waiting list ends with its last seat.
+  -- An offer ends with its last seat.
   if holds_of is not null then
-    perform change_waiting(shard, case when only_expired then 'expired' else 'left' end, array(
+    ended := array(
       select e.serial from waiting_entries e
       where e.shard_id = shard and e.id = any(holds_of) and e.state = 'offered' and not exists (
         select from registrations r where r.shard_id = shard and r.hold_id = e.id and r.cancelled_at is null
       )
-    ));
+    );
+    perform change_waiting(shard, case when only_expired then 'expired' else 'left' end, ended);
   end if;
   -- The seats go to those who wait, before anybody else can see them.
   for i in 1 .. cardinality(waited_for) loop
