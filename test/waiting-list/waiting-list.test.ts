@@ -135,6 +135,17 @@ test('those who wait get the seats of a raised capacity, and then everybody', as
   expect(ofTicket).toEqual(['sold_out', 'reopened']);
 });
 
+test('a ticket that is off sale offers its free seats when it is on sale again', async () => {
+  const entry = await join();
+  await setTicket('active = false');
+  await cancel(sold[0]!);
+  expect(await serve()).toBe(0);
+  expect(await states([entry])).toEqual(['waiting']);
+  await setTicket('active = true');
+  expect(await serve()).toBe(1);
+  expect(await states([entry])).toEqual(['offered']);
+});
+
 test('a list that is closed ends, and its seats are sold to everybody', async () => {
   const pair = await join(2);
   await cancel(sold[0]!);

@@ -1,5 +1,5 @@
 -- Offers the free seats of a ticket to the oldest waiting entries that they can serve completely, up to "most" entries. An offer is a hold
--- of seats without attendees. Returns the number of offers. The caller has locked the ticket.
+-- of seats without attendees. A ticket that was taken off sale offers nothing. Returns the number of offers. The caller has locked the ticket.
 create or replace function serve_waiting(shard integer, ticket integer, most integer) returns integer
 language plpgsql
 set enable_seqscan = off
@@ -19,7 +19,7 @@ declare
   entry record;
 begin
   select capacity - taken, now() + make_interval(hours => offer_hours), event_id into free, expiry, event from tickets
-  where shard_id = shard and id = ticket and waiting > 0 and coalesce(waiting_closes_at > now(), true);
+  where shard_id = shard and id = ticket and waiting > 0 and active and coalesce(waiting_closes_at > now(), true);
   if expiry is null then
     return 0;
   end if;

@@ -13,7 +13,7 @@ begin
   for entry in
     select id, offer_hours is null or coalesce(waiting_closes_at <= now(), false) as is_closed from tickets
     where shard_id = shard and waiting > 0
-      and (taken < capacity or offer_hours is null or coalesce(waiting_closes_at <= now(), false))
+      and (active and taken < capacity or offer_hours is null or coalesce(waiting_closes_at <= now(), false))
     order by id for no key update skip locked
   loop
     if entry.is_closed then
