@@ -334,6 +334,34 @@ test('a basket is held, extended, released in part and confirmed, and found by i
   expect(found).toEqual(['cancelled', 'reserved', 'reserved'].map((state) => [state, 'order-1']));
 });
 
+test('a contact waits for a ticket that is sold out, accepts an offer, and declines one', async () => {
+  const client = open();
+  const list = await gala.addTicket({ capacity: 1, offerHours: 24 });
+  const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
+  const request = { organizedEventTicketID: list, contact };
+  expect(await client.waitingList.join(request)).toMatchObject({ code: '38' });
+  const sold = passOf(await client.register(guest(0, list)));
+  // The same call with the same key is the same entry, also if an answer is lost.
+  const options = { idempotencyKey: randomUUID() };
+  const joined = await client.waitingList.join(request, options);
+  if (joined.code !== '00') throw new Error(joined.code);
+  const { entry, state } = joined.waitingEntry;
+  expect(state).toBe('waiting');
+  expect(await client.waitingList.join(request, options)).toMatchObject({ waitingEntry: { entry } });
+  const next = await client.waitingList.join(request);
+  await client.cancel(sold);
+  expect(await client.waitingList.get(entry)).toMatchObject({ waitingEntry: { state: 'offered' } });
+  const accepted = await client.holds.confirm(entry, { contact });
+  expect(accepted).toMatchObject({ code: '00', hold: { holdReference: entry } });
+  if (accepted.code !== '00' || next.code !== '00') throw new Error(accepted.code);
+  await client.cancel(accepted.hold.seats[0]!.passReference);
+  const left = await client.waitingList.leave(next.waitingEntry.entry);
+  expect(left).toMatchObject({ code: '00', waitingEntry: { state: 'left' } });
+  expect(await client.waitingList.leave(entry)).toMatchObject({ code: '35' });
+  expect(await client.waitingList.get(randomUUID())).toMatchObject({ code: '34' });
+  expect(await client.register(guest(1, list))).toMatchObject({ code: '00' });
+});
+
 test('a seat is held, confirmed and cancelled', async () => {
   const client = open();
   const passReference = passOf(await client.register(guest(0), { holdForSeconds: 60 }));

@@ -70,7 +70,7 @@ function catalogueOf(document: Document): string[] {
     `export const BODY_LIMIT_BYTES = ${BODY_LIMIT_BYTES};`,
     '/** The three fields of every answer. */',
     'export interface Envelope<Data = unknown> { responseCode: string; responseMessage: string; responseData: Data }',
-    `export type WebhookEventType = WebhookRegistrationEntry['type'] | WebhookTicketEntry['type'];`,
+    `export type WebhookEventType = WebhookRegistrationEntry['type'] | WebhookTicketEntry['type'] | WebhookWaitingEntry['type'];`,
   ];
 }
 

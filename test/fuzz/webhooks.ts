@@ -34,6 +34,10 @@ const TYPES = new Set([
   'registration.failed',
   'ticket.sold_out',
   'ticket.reopened',
+  'waiting.joined',
+  'waiting.offered',
+  'waiting.expired',
+  'waiting.confirmed',
 ]);
 
 const isTypes = (value: unknown) =>

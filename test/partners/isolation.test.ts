@@ -33,6 +33,9 @@ const CHANGE_ATTENDEE = `${STATUS.replace('GET', 'POST')}/attendee`;
 const HOLDS = 'POST /api/v1/events/holds';
 const HOLD = 'GET /api/v1/events/holds/:holdReference';
 const HOLD_CHANGES = ['confirm', 'extend', 'release'].map((name) => `${HOLD.replace('GET', 'POST')}/${name}`);
+const JOIN = 'POST /api/v1/events/waiting-list';
+const WAITING = 'GET /api/v1/events/waiting-list/:entry';
+const LEAVE = `${WAITING.replace('GET', 'POST')}/leave`;
 const RESET = 'POST /api/v1/events/reset';
 const WEBHOOKS = 'GET /api/v1/webhooks';
 const CREATE_WEBHOOK = 'POST /api/v1/webhooks';
@@ -67,10 +70,14 @@ let theirShared: Fixture;
 let theirTrial: Fixture;
 let sharedTicket: number;
 let theirTicket: number;
+let sharedListed: number;
+let theirListed: number;
 let theirPass: string;
 let theirSharedPass: string;
 let theirHold: string;
 let theirSharedHold: string;
+let theirEntry: string;
+let theirSharedEntry: string;
 let theirWebhook: string;
 let theirSharedWebhook: string;
 
@@ -91,6 +98,11 @@ test.beforeAll(async () => {
   theirShared = { ...gala, partnerId: theirs.partnerId, secretKey: theirs.secretKey };
   [sharedTicket, theirTicket] = [await shared.addTicket(), await theirs.addTicket()];
   await mine.addTicket();
+  // Sold out, with a waiting list.
+  const listed = { capacity: 1, offerHours: 24 };
+  [sharedListed, theirListed] = [await shared.addTicket(listed), await theirs.addTicket(listed)];
+  await register(theirs, theirListed);
+  await register(theirShared, sharedListed);
 });
 
 afterAll(() => api.close());
@@ -101,6 +113,8 @@ beforeEach(async () => {
   theirSharedPass = await register(theirShared, sharedTicket);
   theirHold = await hold(theirs, theirTicket);
   theirSharedHold = await hold(theirShared, sharedTicket);
+  theirEntry = await join(theirs, theirListed);
+  theirSharedEntry = await join(theirShared, sharedListed);
   for (const { shardId } of [theirs, theirShared]) await finalizePending(database.db, shardId);
   await sql`delete from webhook_endpoints`.execute(database.db);
   const url = 'https://partner.example/hook';
@@ -121,6 +135,16 @@ async function hold(caller: Fixture, ticketId: number): Promise<string> {
   return (body.responseData as { holdReference: string }).holdReference;
 }
 
+async function join(caller: Fixture, ticketId: number): Promise<string> {
+  const { body } = await clientOf(caller).post('/waiting-list', waitingOf(ticketId));
+  return (body.responseData as { entry: string }).entry;
+}
+
+const waitingOf = (ticketId: number) => ({
+  organizedEventTicketID: ticketId,
+  contact: { fullName: 'Jane Doe', emailAddress: 'jane@example.com' },
+});
+
 const basketOf = (ticketId: number) => ({ tickets: [{ organizedEventTicketID: ticketId, seats: 1 }] });
 
 /** What a probe asks for: by which event reference, and which thing under it. */
@@ -130,6 +154,7 @@ interface Request {
   passReference?: string;
   webhookId?: string;
   holdReference?: string;
+  entry?: string;
   body?: string;
 }
 
@@ -141,6 +166,7 @@ async function ask(route: string, secretKey: string | null, request: Request) {
     ...BODIES,
     [BULK]: { registrations: [registration] },
     [HOLDS]: basketOf(request.ticketId ?? sharedTicket),
+    [JOIN]: waitingOf(request.ticketId ?? sharedListed),
   };
   const asked = bodies[route] ?? registration;
   const body = request.body ?? JSON.stringify(asked);
@@ -148,6 +174,7 @@ async function ask(route: string, secretKey: string | null, request: Request) {
   const url = path
     .replace(':passReference', request.passReference ?? theirPass)
     .replace(':holdReference', request.holdReference ?? theirHold)
+    .replace(':entry', request.entry ?? theirEntry)
     .replace(':webhookId', request.webhookId ?? theirWebhook);
   const response = await fetch(`${api.baseUrl}${url}`, {
     method,
@@ -185,6 +212,7 @@ const readRoutes = [
   STATUS,
   PASS,
   HOLD,
+  WAITING,
   WEBHOOKS,
   WEBHOOK,
   ATTEMPTS,
@@ -197,13 +225,21 @@ const withOtherCode = (passReference: string) =>
 const PROBES: Probe[] = [
   {
     what: "the other's event",
-    routes: [REGISTER, BULK, CANCEL, CONFIRM, CHANGE_ATTENDEE, HOLDS, CREATE_WEBHOOK].concat(
+    routes: [REGISTER, BULK, CANCEL, CONFIRM, CHANGE_ATTENDEE, HOLDS, LEAVE, CREATE_WEBHOOK].concat(
       HOLD_CHANGES,
       WEBHOOK_CHANGES,
       readRoutes,
     ),
     foreign: () => ({ eventRef: theirs.eventRef, ticketId: theirTicket, passReference: theirPass }),
     missing: () => ({ eventRef: randomUUID(), ticketId: theirTicket, passReference: theirPass }),
+    owner: () => theirs,
+    code: '21',
+  },
+  {
+    what: "the other's event, with a ticket that has a waiting list",
+    routes: [JOIN],
+    foreign: () => ({ eventRef: theirs.eventRef, ticketId: theirListed }),
+    missing: () => ({ eventRef: randomUUID(), ticketId: theirListed }),
     owner: () => theirs,
     code: '21',
   },
@@ -260,6 +296,30 @@ const PROBES: Probe[] = [
     routes: [HOLD, head(HOLD), ...HOLD_CHANGES],
     foreign: () => ({ eventRef: shared.eventRef, holdReference: theirSharedHold }),
     missing: () => ({ eventRef: shared.eventRef, holdReference: randomUUID() }),
+    owner: () => theirShared,
+    code: '34',
+  },
+  {
+    what: "a ticket of the other's with a waiting list, under an event of one's own",
+    routes: [JOIN],
+    foreign: () => ({ eventRef: mine.eventRef, ticketId: theirListed }),
+    missing: () => ({ eventRef: mine.eventRef, ticketId: NO_SUCH_TICKET }),
+    owner: () => theirs,
+    code: '30',
+  },
+  {
+    what: "an entry of a waiting list of the other's event",
+    routes: [WAITING, head(WAITING), LEAVE],
+    foreign: () => ({ eventRef: mine.eventRef, entry: theirEntry }),
+    missing: () => ({ eventRef: mine.eventRef, entry: randomUUID() }),
+    owner: () => theirs,
+    code: '34',
+  },
+  {
+    what: "the other's entry under the shared event",
+    routes: [WAITING, head(WAITING), LEAVE],
+    foreign: () => ({ eventRef: shared.eventRef, entry: theirSharedEntry }),
+    missing: () => ({ eventRef: shared.eventRef, entry: randomUUID() }),
     owner: () => theirShared,
     code: '34',
   },
@@ -326,6 +386,8 @@ async function everythingOfTheirs(): Promise<unknown> {
         where partner_id = ${theirs.partnerId}) as registrations,
       (select jsonb_agg(to_jsonb(i) order by key) from idempotency_keys i
         where partner_id = ${theirs.partnerId}) as keys,
+      (select jsonb_agg(to_jsonb(w) order by serial) from waiting_entries w
+        where partner_id = ${theirs.partnerId}) as waiting,
       (select jsonb_agg(to_jsonb(e) order by id) from webhook_endpoints e
         where partner_id = ${theirs.partnerId}) as webhooks,
       (select jsonb_agg(to_jsonb(c) order by id) from journal_consumers c

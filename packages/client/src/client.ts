@@ -7,12 +7,15 @@ import { createQueries, type Queries } from './queries.ts';
 import { createRegister, type Register } from './register.ts';
 import { sendUntilFinal } from './retry.ts';
 import { createTransport } from './transport.ts';
+import { createWaitingList, type WaitingList } from './waiting-list.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 /** A client for one event. Methods resolve to a result for every answer, and throw if the client is misused. */
 export interface FloodgateClient extends Register, Queries, Passes {
   /** Seats that are held for baskets. */
   holds: Holds;
+  /** The waiting lists of tickets that are sold out. */
+  waitingList: WaitingList;
   /** The webhooks of the partner under the event. */
   webhooks: Webhooks;
   /** Rejects new calls. Resolves when open calls are answered and the connections are closed. */
@@ -43,6 +46,7 @@ export function createClient(options: ClientOptions): FloodgateClient {
     ...createQueries(ask),
     ...createPasses(trackedSend, ask),
     holds: createHolds(ask),
+    waitingList: createWaitingList(ask),
     webhooks: createWebhooks(ask),
     register: (...call) => track(() => register(...call)),
     registerBulk: (...call) => track(() => registerBulk(...call)),

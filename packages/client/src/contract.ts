@@ -15,6 +15,8 @@ export const RESPONSE_CODES = {
   '35': { message: "The registration's state does not allow this", retryable: false },
   '36': { message: 'Not registered: another registration of the call was refused', retryable: false },
   '37': { message: 'You already hold your maximum number of seats of this ticket', retryable: false },
+  '38': { message: 'The ticket is not sold out', retryable: false },
+  '39': { message: 'The ticket has no open waiting list', retryable: false },
   '40': { message: 'The Idempotency-Key was used with a different request', retryable: false },
   '41': { message: 'A request with this Idempotency-Key is in progress', retryable: true },
   '50': { message: 'Too many requests', retryable: true },
@@ -45,8 +47,11 @@ export const OPERATION_FAILURES = {
   getRegistration: [...COMMON, '34'],
   getSignedEvent: [...COMMON],
   getTickets: [...COMMON],
+  getWaitingEntry: [...COMMON, '11', '34'],
   getWebhook: [...COMMON, '11', '70'],
   holdSeats: [...COMMON, '11', '30', '31', '32', '37', '40', '41', '91'],
+  joinWaitingList: [...COMMON, '11', '30', '31', '38', '39', '40', '91'],
+  leaveWaitingList: [...COMMON, '11', '34', '35', '91'],
   listRegistrations: [...COMMON, '11'],
   listRevokedPasses: [...COMMON, '11'],
   listWebhookAttempts: [...COMMON, '11', '70'],
@@ -76,7 +81,8 @@ export interface Envelope<Data = unknown> {
   responseMessage: string;
   responseData: Data;
 }
-export type WebhookEventType = WebhookRegistrationEntry['type'] | WebhookTicketEntry['type'];
+export type WebhookEventType =
+  WebhookRegistrationEntry['type'] | WebhookTicketEntry['type'] | WebhookWaitingEntry['type'];
 /** An attendee, or the contact for all seats of a hold. */
 export interface Attendee {
   /** Required, 1 to 255 characters after trimming, no control or text direction characters */
@@ -261,6 +267,43 @@ export interface Ticket {
   /** Time of the last modification. */
   lastModifiedDate: string;
 }
+/** Required, who waits. You name the attendees when you confirm the offer. */
+export interface WaitingContact {
+  /** Required, 1 to 255 characters after trimming, no control or text direction characters */
+  fullName: string;
+  /** Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain) */
+  emailAddress: string;
+}
+export interface WaitingEntry {
+  /** The reference of the entry. While the state is offered, it is also the reference of the hold: Confirm Hold accepts the offer. */
+  entry: string;
+  /** Id of the ticket. */
+  organizedEventTicketID: number;
+  /** Number of seats. */
+  seats: number;
+  /** Your own reference. null: you sent none. */
+  partnerReference: string | null;
+  /** waiting: no offer yet. offered: seats are held until dateExpires. confirmed: the offer was accepted. expired: the offer was not accepted in time, or the list was closed. left: you left the list or declined the offer. */
+  state: 'waiting' | 'offered' | 'confirmed' | 'expired' | 'left';
+  /** Place in the list of those who wait for this ticket, from 1. null: the entry does not wait. */
+  position: number | null;
+  /** How many later entries got an offer first, because they need fewer seats and these seats were too few. */
+  skipped: number;
+  /** Time at which the entry joined. */
+  dateJoined: string;
+  /** Time at which the offer expires. null: there is no open offer. */
+  dateExpires: string | null;
+}
+/** Who waits for how many seats of a ticket. Unknown fields are ignored. */
+export interface WaitingRequest {
+  /** Required, a whole number from 1 to 2147483647, the id of a ticket from Get Tickets */
+  organizedEventTicketID: number;
+  /** The number of seats, a whole number from 1 to 10. Default: 1 */
+  seats?: number;
+  contact: WaitingContact;
+  /** Optional, your own reference such as an order number: 1 to 64 characters, no control or text direction characters. Several registrations may have the same */
+  partnerReference?: string | null;
+}
 export interface Webhook {
   /** Id of the webhook. */
   id: string;
@@ -338,7 +381,7 @@ export interface WebhookChanges {
     /** Cursor of the last entry. List Registrations accepts it as `after`. */
     cursor: string;
     /** The entries, oldest first. */
-    entries: (WebhookRegistrationEntry | WebhookTicketEntry)[];
+    entries: (WebhookRegistrationEntry | WebhookTicketEntry | WebhookWaitingEntry)[];
   };
 }
 /** The webhooks, oldest first. */
@@ -378,6 +421,25 @@ export interface WebhookTicketEntry {
   organizedEventID: number;
   /** Id of the ticket. */
   organizedEventTicketID: number;
+  /** Time of the change. */
+  dateChanged: string;
+}
+/** A change to an entry of a waiting list. Leaving has no entry. */
+export interface WebhookWaitingEntry {
+  /** Type of the message or entry. */
+  type: 'waiting.joined' | 'waiting.offered' | 'waiting.expired' | 'waiting.confirmed';
+  /** Reference of the entry. It is also the reference of the hold that is its offer. */
+  entry: string;
+  /** Id of the event. */
+  organizedEventID: number;
+  /** Id of the ticket. */
+  organizedEventTicketID: number;
+  /** Number of seats. */
+  seats: number;
+  /** Your own reference. null: you sent none. */
+  partnerReference: string | null;
+  /** Time at which the offer expires or expired. null: it has had no offer. */
+  dateExpires: string | null;
   /** Time of the change. */
   dateChanged: string;
 }

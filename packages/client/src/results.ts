@@ -13,6 +13,9 @@ export interface OperationResults {
   confirmHold: { hold: Contract.Hold };
   extendHold: { hold: Contract.Hold };
   releaseHold: { hold: Contract.Hold };
+  joinWaitingList: { waitingEntry: Contract.WaitingEntry };
+  getWaitingEntry: { waitingEntry: Contract.WaitingEntry };
+  leaveWaitingList: { waitingEntry: Contract.WaitingEntry };
   changeAttendee: { passReference: PassReference };
   resetTestEvent: { reset: Contract.TestEventReset };
   listRegistrations: { page: Contract.RegistrationList };

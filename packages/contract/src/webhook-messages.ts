@@ -1,8 +1,9 @@
 import { Type, type TProperties } from '@sinclair/typebox';
 import { RegistrationEntry, ticketOfEvent } from './answers.ts';
-import { oneOf, open, Text, Timestamp } from './fields.ts';
+import { nullableTimestamp, oneOf, open, Text, Timestamp } from './fields.ts';
 import { UUID_PATTERN } from './formats.ts';
 import { EXAMPLE_EVENT_REF } from './headers.ts';
+import { WaitingEntry } from './waiting-list.ts';
 
 // The messages of a webhook, for the OpenAPI document. Fields can be added, so receivers must ignore unknown fields.
 
@@ -26,6 +27,22 @@ const TicketEntry = open(
     dateChanged: Timestamp('Time of the change.'),
   },
   'A change to a ticket.',
+);
+
+const { entry, seats, partnerReference } = WaitingEntry.properties;
+const OF_ENTRY = 'Reference of the entry. It is also the reference of the hold that is its offer.';
+const ChangedWaitingEntry = open(
+  'WebhookWaitingEntry',
+  {
+    type: MessageType('waiting.joined', 'waiting.offered', 'waiting.expired', 'waiting.confirmed'),
+    entry: { ...entry, description: OF_ENTRY },
+    ...ticketOfEvent,
+    seats,
+    partnerReference,
+    dateExpires: nullableTimestamp('Time at which the offer expires or expired. null: it has had no offer.'),
+    dateChanged: Timestamp('Time of the change.'),
+  },
+  'A change to an entry of a waiting list. Leaving has no entry.',
 );
 
 const bodyOf = (title: string, type: string, happened: string, data: TProperties) =>
@@ -70,14 +87,14 @@ const message = (operationId: string, summary: string, schema: object) => ({
 export const WEBHOOK_MESSAGES = {
   'event.changes': message(
     'receiveChanges',
-    'Changes of registrations and tickets',
+    'Changes of registrations, tickets and waiting lists',
     bodyOf('WebhookChanges', 'event.changes', 'Time of the last entry.', {
       previousCursor: Text(
         'Cursor of the previous message. If it differs from the last cursor that you received, a message is missing.',
         '0',
       ),
       cursor: Text('Cursor of the last entry. List Registrations accepts it as `after`.', '2'),
-      entries: Type.Array(Type.Union([ChangedRegistration, TicketEntry]), {
+      entries: Type.Array(Type.Union([ChangedRegistration, TicketEntry, ChangedWaitingEntry]), {
         description: 'The entries, oldest first.',
       }),
     }),

@@ -9,6 +9,10 @@ export const WEBHOOK_EVENT_TYPES = [
   'registration.failed',
   'ticket.sold_out',
   'ticket.reopened',
+  'waiting.joined',
+  'waiting.offered',
+  'waiting.expired',
+  'waiting.confirmed',
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 

@@ -21,8 +21,13 @@ const TAGS = [
     description: 'Sell from a basket: hold seats, and name the attendees when they are known.',
   },
   {
+    name: 'Waiting list',
+    description: 'Wait for seats of a ticket that is sold out, and accept or decline the offer.',
+  },
+  {
     name: 'Webhooks',
-    description: 'Receive messages when registrations and tickets change, so that you do not have to poll.',
+    description:
+      'Receive messages when registrations, tickets and waiting lists change, so that you do not have to poll.',
   },
 ];
 

@@ -4,6 +4,7 @@ import type { Database, JournalKind } from '@floodgate/database';
 import { readJournal, type Consumer, type CursorProblem, type JournalEntry } from '@floodgate/journal';
 import { entryOf, registrationsOf } from '@floodgate/registrations/history';
 import type { EndpointToDeliver } from '../endpoints.ts';
+import { isOfWaitingList, waitingEntriesOf } from './waiting-entries.ts';
 
 export type Recipient = Pick<
   EndpointToDeliver,
@@ -31,8 +32,8 @@ export type MessageReader = ReturnType<typeof readMessages>;
  */
 export function readMessages(db: Database, consumer: Consumer, to: Recipient, readsAhead: boolean) {
   const { shardId, eventId, partnerId } = consumer;
-  // Entries of the type registration.confirmed are of the kind confirmed.
-  const kinds = to.types.map((type) => type.split('.')[1] as JournalKind);
+  // Entries of the type registration.confirmed are of the kind confirmed. The kind of a waiting list is the whole type.
+  const kinds = to.types.map((type) => type.replace(/^(?:registration|ticket)\./, '') as JournalKind);
   const scope = { shardId, eventId, partnerId, withTickets: true, kinds };
   const page = readsAhead ? PAGE : to.entriesPerMessage;
   let [previous, readTo, inFlightUntil] = [to.chain, consumer.cursor, consumer.inFlightUntil];
@@ -99,16 +100,22 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, re
 /** An entry as it is sent, with its position in the journal. */
 type Item = ReturnType<typeof itemOf>;
 
-/** Returns entries as they are sent: a registration as List Registrations shows it, in its state at that time. */
+/** Returns entries as they are sent: a registration or an entry of a waiting list as it was at that time. */
 async function describeEntries(
   db: Database,
   shardId: number,
   entries: readonly JournalEntry[],
   withReference: boolean,
 ): Promise<Item[]> {
-  const ofRegistrations = entries.filter(({ serial }) => serial !== null);
+  const ofRegistrations = entries.filter((entry) => entry.serial !== null && !isOfWaitingList(entry));
   const rows = (await registrationsOf(db, shardId, ofRegistrations)).values();
-  return entries.flatMap(({ offset, kind, at, eventId, ticketId, serial }) => {
+  const waiting = (await waitingEntriesOf(db, shardId, entries.filter(isOfWaitingList))).values();
+  return entries.flatMap((entry) => {
+    const { offset, kind, at, eventId, ticketId, serial } = entry;
+    if (isOfWaitingList(entry)) {
+      const data = waiting.next().value;
+      return data ? itemOf(offset, at, kind, data) : [];
+    }
     if (serial === null) {
       const ticket = { organizedEventID: eventId, organizedEventTicketID: ticketId };
       return itemOf(offset, at, `ticket.${kind}`, { ...ticket, dateChanged: formatTimestamp(at) });
