@@ -25,11 +25,13 @@ begin
   waiting_ones := array(
     select serial from waiting_entries where shard_id = shard and serial = any(wanted) and state = 'waiting'
   );
+  -- The rows are locked, because the confirmation of an offer does not lock the ticket. A confirmed seat is kept.
   held := array(
     select r.serial from waiting_entries e
     join registrations r on r.shard_id = e.shard_id and r.hold_id = e.id
     where e.shard_id = shard and e.serial = any(wanted) and e.state = 'offered' and r.cancelled_at is null
       and r.held_until < 'infinity'
+    order by r.serial for no key update of r
   );
   if entry_id is null then
     update waiting_entries set key = null

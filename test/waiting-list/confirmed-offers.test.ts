@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { changeRegistrations, reserveBatch } from '@floodgate/registrations';
+import { findEntry, joinWaitingList, leaveWaitingList } from '@floodgate/waiting-list';
+import { sql } from 'kysely';
+import { expect } from 'vitest';
+import { database, test } from '../harness/database-test.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { reservationOf } from '../harness/reservation.ts';
+import { changeSeats, CONTACT, LOCK_WITHIN_MS, openSeatsOf, type Seat } from './drawn-operations.ts';
+
+test('an offer that is confirmed while its partner leaves is kept', async () => {
+  const { db } = database;
+  const owner = await createFixture(db);
+  const { shardId } = owner;
+  const ticketId = await owner.addTicket({ capacity: 1, offerHours: 1 });
+  const [sold] = await reserveBatch(db, randomUUID(), [reservationOf(owner, ticketId)]);
+  const wanted = { organizedEventTicketID: ticketId, contact: CONTACT };
+  const joined = await joinWaitingList(db, owner, wanted, null, LOCK_WITHIN_MS);
+  const { id } = joined as { id: string };
+  await changeRegistrations(db, shardId, 'cancelled', [{ ...owner, ...(sold as unknown as Seat) }]);
+  const [seat] = await openSeatsOf(db, shardId, id);
+  const confirming = await db.startTransaction().execute();
+  expect(await changeSeats(confirming, shardId, 'confirmed', id, [seat!.serial])).toBe('confirmed');
+  const leaving = leaveWaitingList(db, owner, id, LOCK_WITHIN_MS);
+  await waitForLockWaiters(db, 1);
+  await confirming.commit().execute();
+  expect(await leaving).toBe(false);
+  await finalizePending(db, shardId);
+  expect((await findEntry(db, owner, id))?.state).toBe('confirmed');
+  const live = sql`select from registrations where hold_id = ${id}::uuid and cancelled_at is null`;
+  expect((await live.execute(db)).rows).toHaveLength(1);
+});
