@@ -25,7 +25,7 @@ export interface Queue {
 
 /** A delivery that this process has leased. */
 export interface Delivery extends Queue {
-  /** The subject of the message: a registration's serial, or a webhook's id. */
+  /** The subject of the message: a serial of a registration or an entry of a waiting list, or a webhook's id. */
   subject: string;
   /** Edition of the message. It rises when the same subject needs a newer message. */
   revision: number;

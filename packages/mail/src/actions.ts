@@ -2,11 +2,12 @@ import { Type } from '@sinclair/typebox';
 import { defineAction, Flag, Id, text } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { dequeue, findDelivery, queueDeliveries, requeueDeliveries } from '@floodgate/deliveries';
-import { CONFIRMATION, EVENT_UPDATED, findEvent, keepInShard } from '@floodgate/events';
+import { CONFIRMATION, findEvent, keepInShard } from '@floodgate/events';
 import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { findByPassReference } from '@floodgate/registrations/list';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
+import { EVENT_KINDS } from './kinds/names.ts';
 import { digestOf } from './suppressions.ts';
 
 // Key of an advisory lock; it spells "mail". Without the lock, two operators at the same time could add two consumers.
@@ -77,7 +78,7 @@ export const resumeMailAction = defineChange('mail.resume', 'active', resumeCons
 /** Deliveries that were attempted stay, so that no attendee gets a second e-mail if e-mails are enabled again. */
 export const disableMailAction = defineChange('mail.disable', 'off', async (db, consumer) => {
   await deleteConsumer(db, consumer);
-  for (const kind of [CONFIRMATION, EVENT_UPDATED]) await dequeue(db, { ...consumer, kind });
+  for (const kind of EVENT_KINDS) await dequeue(db, { ...consumer, kind });
 });
 
 /** Sends the pass of a confirmed registration again. An e-mail that waits for its first attempt is not sent twice. */

@@ -17,6 +17,8 @@ const Preview = {
   language: updateEventAction.input.properties.language,
   /** The e-mail to a partner whose webhook was disabled. */
   notice: Type.Optional(Flag),
+  /** The e-mail to a contact whose entry of a waiting list has an offer. */
+  offer: Type.Optional(Flag),
   from: Type.Optional(text(3, 320)),
 };
 

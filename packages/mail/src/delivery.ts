@@ -7,13 +7,13 @@ import {
   SendLoop,
   type SendLoopOptions,
 } from '@floodgate/deliveries';
-import { CONFIRMATION, EVENT_UPDATED } from '@floodgate/events';
 import { defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/journal';
 import type { Metrics } from '@floodgate/metrics';
 import { createPassSigner } from '@floodgate/passes';
 import { recordSpan, throttledWarn, type Logger } from '@floodgate/service';
 import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
 import { attendeeKind } from './kinds/attendee-mails.ts';
+import { EVENT_KINDS } from './kinds/names.ts';
 import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
 import { createMailcatcher } from './mailcatcher.ts';
 import type { MailMessage } from './message.ts';
@@ -29,7 +29,7 @@ const SLOTS = 4;
 /** Running attempts get this long to end when the process stops. Then they are aborted, and their e-mails may be sent twice. */
 const END_WITHIN_MS = 5_000;
 
-/** Sends e-mails: passes and new times to attendees, and notices to partners. */
+/** Sends e-mails: passes and new times to attendees, offers of waiting lists, and notices to partners. */
 export const mailDelivery = defineDelivery({
   kind: 'mail',
   settings: mailSettings,
@@ -97,11 +97,7 @@ function startLoop({ db, log, metrics, config }: MailContext, { isOutside, send 
   };
   return new SendLoop<MailMessage>({
     db,
-    kinds: [
-      attendeeKind(CONFIRMATION, options),
-      attendeeKind(EVENT_UPDATED, options),
-      webhookDisabledKind(options),
-    ],
+    kinds: [...EVENT_KINDS.map((kind) => attendeeKind(kind, options)), webhookDisabledKind(options)],
     send: traced(send),
     rate: createSendingRate(db, log, config.MAIL_PER_SECOND),
     beforeRecord: (ended) => suppressRefused(db, ended),

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { CONFIRMATION, type Event } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
 import { createRenderer } from './kinds/attendee-mails.ts';
+import { WAITING_OFFER } from './kinds/names.ts';
 import { renderNotice } from './kinds/webhook-disabled.ts';
 import type { MailMessage } from './message.ts';
 import { parseSender } from './settings.ts';
@@ -24,29 +25,33 @@ const NOTICE = {
   reason: 'failing',
   waiting: 1_234,
 } as const;
-const FIVE_DAYS_MS = 5 * 86_400_000;
+const DAY_MS = 86_400_000;
 /** Has the length of a pass, but no signature. */
 const NO_PASS = `FG2.${'PREVIEW0'.repeat(16)}AAAA`;
 
 interface PreviewOptions {
   /** The e-mail to a partner whose webhook was disabled, instead of the confirmation. */
   notice?: boolean | undefined;
+  /** The e-mail to a contact whose entry of a waiting list has an offer, instead of the confirmation. */
+  offer?: boolean | undefined;
   from?: string | undefined;
 }
 
 export type Preview = Awaited<ReturnType<typeof composePreview>>;
 
 /** Composes an e-mail about an event with made-up data; `eml` is the e-mail as it would be sent. Throws InvalidInput if the sender is not an address. */
-export async function composePreview(event: Event, { notice, from }: PreviewOptions) {
+export async function composePreview(event: Event, { notice, offer, from }: PreviewOptions) {
   const sender = parseSender(from ?? 'Floodgate <floodgate@localhost>');
   if (!sender) throw new InvalidInput({ from: 'an address or Name <address>' });
   const disabledAt = new Date();
-  const failingSince = new Date(disabledAt.getTime() - FIVE_DAYS_MS);
+  const failingSince = new Date(disabledAt.getTime() - 5 * DAY_MS);
   const ofWebhook = { ...NOTICE, eventName: event.name, eventRef: event.ref, failingSince, disabledAt };
-  const render = createRenderer(CONFIRMATION, { sender, passes: { tokenFor: async () => NO_PASS } });
+  const kind = offer ? WAITING_OFFER : CONFIRMATION;
+  const render = createRenderer(kind, { sender, passes: { tokenFor: async () => NO_PASS } });
+  const ofOffer = offer && { seats: 2, expiresAt: new Date(disabledAt.getTime() + DAY_MS) };
   const mail = notice
     ? await renderNotice(ofWebhook, sender, 0)
-    : await render({ ...ATTENDEE, event }, event);
+    : await render({ ...ATTENDEE, ...ofOffer, event }, event);
   return { html: htmlWithPicture(mail), text: mail.text, eml: mail.content.toString('latin1') };
 }
 

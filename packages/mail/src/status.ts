@@ -1,7 +1,7 @@
-import { askShards, shardIds, type Database, type DeliveryState } from '@floodgate/database';
-import { CONFIRMATION, EVENT_UPDATED } from '@floodgate/events';
+import { askShards, shardIds, textArray, type Database, type DeliveryState } from '@floodgate/database';
 import { lagOf } from '@floodgate/journal';
 import { sql } from 'kysely';
+import { EVENT_KINDS } from './kinds/names.ts';
 
 /** Progress of an event's e-mails. */
 export type MailStatus = Awaited<ReturnType<typeof readMailStatus>>['events'][number];
@@ -41,7 +41,7 @@ async function countDeliveries(db: Database, shardId: number, eventId: number, u
     select state, reason, possibly_twice as "possiblyTwice", attempts > 0 as "isTried", count(*) as count,
       extract(epoch from now() - min(created_at))::float8 * 1000 as "oldestMs"
     from deliveries
-    where shard_id = ${shardId} and event_id = ${eventId} and kind in (${CONFIRMATION}, ${EVENT_UPDATED})
+    where shard_id = ${shardId} and event_id = ${eventId} and kind = any(${textArray(EVENT_KINDS)}::text[])
     group by state, reason, possibly_twice, attempts > 0`.execute(db);
   /** Ages of the oldest e-mail that was not attempted, and of the oldest that is retried; null if none waits. */
   const ages = { oldestMs: unreadMs, oldestRetryMs: null as number | null };

@@ -8,6 +8,8 @@ const ENGLISH = {
   where: 'Where',
   ticket: 'Ticket',
   seat: 'Table or seat',
+  seats: 'Number of seats',
+  until: 'Offered until',
   passReference: 'Pass reference',
   picture: {
     alt: 'QR code of your pass',
@@ -27,9 +29,17 @@ const ENGLISH = {
     next: 'The pass that you already have stays valid. You need no new one.',
     calendar: 'The attached file updates the entry in your calendar.',
   }),
+  'waiting-offer': (eventName: string) => ({
+    subject: `Your turn on the waiting list: ${eventName}`,
+    preview: 'The seats are held for you. Accept the offer before it ends.',
+    news: `It is your turn on the waiting list for ${eventName}. The seats are held for you.`,
+    next: 'To accept the offer, go to the shop where you joined the waiting list. If you do not accept in time, others get the seats.',
+    calendar: null,
+    why: `You get this e-mail because you joined the waiting list for ${eventName} with this address.`,
+  }),
 };
 
-const GERMAN: typeof ENGLISH = {
+const GERMAN: Words = {
   greeting: (name) => (name === null ? 'Guten Tag,' : `Guten Tag ${name},`),
   why: (eventName) =>
     `Sie erhalten diese E-Mail, weil Sie mit dieser Adresse angemeldet wurden: ${eventName}.`,
@@ -37,6 +47,8 @@ const GERMAN: typeof ENGLISH = {
   where: 'Wo',
   ticket: 'Karte',
   seat: 'Tisch oder Platz',
+  seats: 'Anzahl der Plätze',
+  until: 'Angebot gilt bis',
   passReference: 'Kartennummer',
   picture: {
     alt: 'QR-Code Ihrer Eintrittskarte',
@@ -56,7 +68,17 @@ const GERMAN: typeof ENGLISH = {
     next: 'Ihre Eintrittskarte bleibt gültig. Sie brauchen keine neue.',
     calendar: 'Die angehängte Datei aktualisiert den Termin in Ihrem Kalender.',
   }),
+  'waiting-offer': (eventName) => ({
+    subject: `Sie sind auf der Warteliste an der Reihe: ${eventName}`,
+    preview: 'Die Plätze sind für Sie reserviert. Nehmen Sie das Angebot rechtzeitig an.',
+    news: `Sie sind auf der Warteliste an der Reihe: ${eventName}. Die Plätze sind für Sie reserviert.`,
+    next: 'Um das Angebot anzunehmen, gehen Sie zu dem Shop, in dem Sie sich auf die Warteliste gesetzt haben. Wenn Sie es nicht rechtzeitig annehmen, bekommen andere die Plätze.',
+    calendar: null,
+    why: `Sie erhalten diese E-Mail, weil diese Adresse auf der Warteliste steht: ${eventName}.`,
+  }),
 };
 
-/** Texts of e-mails to attendees, by language. */
-export const WORDS: Record<Language, typeof ENGLISH> = { en: ENGLISH, de: GERMAN };
+export type Words = typeof ENGLISH;
+
+/** Texts of e-mails to attendees and to contacts of waiting lists, by language. */
+export const WORDS: Record<Language, Words> = { en: ENGLISH, de: GERMAN };

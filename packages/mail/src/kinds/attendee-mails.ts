@@ -1,28 +1,36 @@
 import { formatPassReference } from '@floodgate/contract';
 import { plainArray, readThroughCache } from '@floodgate/database';
 import type { Delivery, DeliveryKind, Loaded } from '@floodgate/deliveries';
-import { CONFIRMATION, findEvent, type Event, type EVENT_UPDATED } from '@floodgate/events';
+import { CONFIRMATION, findEvent, type Event } from '@floodgate/events';
 import { qrPng, type PassSigner } from '@floodgate/passes';
 import ical, { ICalCalendarMethod } from 'ical-generator';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { createFrame, type MailMessage } from '../message.ts';
 import type { Sender } from '../settings.ts';
 import { findRefusals, type LoadOptions } from '../suppressions.ts';
-import { WORDS } from '../words.ts';
+import { WORDS, type Words } from '../words.ts';
+import { WAITING_OFFER, type EVENT_KINDS } from './names.ts';
 
-type Kind = typeof CONFIRMATION | typeof EVENT_UPDATED;
+type Kind = (typeof EVENT_KINDS)[number];
 
-/** An attendee, with the facts that e-mails contain. */
-interface Attendee {
+/** A recipient, with the facts that all e-mails contain. */
+interface Recipient {
   event: Event;
   serial: number;
   batchId?: string;
-  passCode: number;
-  ticketId: number;
   ticketTitle: string;
   fullName: string;
   emailAddress: string;
+}
+interface Attendee extends Recipient {
+  passCode: number;
+  ticketId: number;
   seat: string | null;
+}
+/** The contact of an entry of a waiting list that has an offer. */
+interface Offered extends Recipient {
+  seats: number;
+  expiresAt: Date;
 }
 
 interface RenderOptions {
@@ -30,44 +38,52 @@ interface RenderOptions {
   sender: Sender;
 }
 
-/** The kind of e-mails with the pass, or of e-mails with the new time and place of an event. */
+/** The kind of e-mails with the pass, with the new time and place of an event, or with an offer of a waiting list. */
 export const attendeeKind = (
   name: Kind,
   options: LoadOptions & RenderOptions,
-): DeliveryKind<MailMessage, Attendee> => ({
+): DeliveryKind<MailMessage, Attendee | Offered> => ({
   name,
   // The operator's switch is the journal consumer.
   consumerKind: 'mail',
-  load: (deliveries) => loadAttendees(options, deliveries),
+  load: (deliveries) => loadRecipients(name === WAITING_OFFER ? OFFERS : REGISTRATIONS, options, deliveries),
   render: createRenderer(name, options),
 });
 
-/** Loads the attendees of deliveries whose subjects are registrations of one event. Registrations that do not exist are missing. */
-async function loadAttendees(
+const REGISTRATIONS = sql`
+  serial, batch_id as "batchId", pass_code as "passCode", ticket_id as "ticketId", full_name as "fullName",
+  email_address as "emailAddress", table_or_seat as seat, case when cancelled_at is not null then 'cancelled' end as ending
+  from registrations`;
+const OFFERS = sql`
+  serial, ticket_id as "ticketId", full_name as "fullName", email_address as "emailAddress", seats,
+  expires_at as "expiresAt", case when state <> 'offered' then 'offer ended' end as ending
+  from waiting_entries`;
+
+/** Loads the recipients of deliveries whose subjects are rows of one event. Rows that do not exist are missing. */
+async function loadRecipients(
+  source: RawBuilder<unknown>,
   options: LoadOptions,
   deliveries: readonly Delivery[],
-): Promise<Loaded<Attendee>> {
+): Promise<Loaded<Attendee | Offered>> {
   const event = await findEvent(options.db, deliveries[0]!.eventId);
   // With `offset 0`, Postgres looks up each row by its key.
-  const { rows } = await sql<Omit<Attendee, 'event'> & { isCancelled: boolean }>`
-    select r.serial, r.batch_id as "batchId", r.pass_code as "passCode", r.ticket_id as "ticketId", t.title as "ticketTitle",
-      r.full_name as "fullName", r.email_address as "emailAddress", r.table_or_seat as seat,
-      r.cancelled_at is not null as "isCancelled"
+  const { rows } = await sql<(Omit<Attendee, 'event'> | Omit<Offered, 'event'>) & { ending: string | null }>`
+    select r.*, t.title as "ticketTitle"
     from unnest(${plainArray(deliveries.map(({ subject }) => subject))}::bigint[]) as query (serial)
     cross join lateral (
-      select serial, batch_id, pass_code, ticket_id, full_name, email_address, table_or_seat, cancelled_at from registrations
+      select ${source}
       where shard_id = ${event.shardId} and serial = query.serial and event_id = ${event.id}
       offset 0
     ) r
     cross join lateral (
-      select title from tickets where shard_id = ${event.shardId} and id = r.ticket_id offset 0
+      select title from tickets where shard_id = ${event.shardId} and id = r."ticketId" offset 0
     ) t`.execute(options.db);
   const addresses = rows.map(({ emailAddress }) => emailAddress);
   const refusals = await findRefusals(options, event.mode, addresses);
-  const loaded: Loaded<Attendee> = new Map();
-  for (const [index, { isCancelled, ...row }] of rows.entries()) {
-    const state = isCancelled ? 'cancelled' : 'suppressed';
-    const reason = isCancelled ? 'cancelled' : refusals[index];
+  const loaded: Loaded<Attendee | Offered> = new Map();
+  for (const [index, { ending, ...row }] of rows.entries()) {
+    const state = ending ? 'cancelled' : 'suppressed';
+    const reason = ending ?? refusals[index];
     loaded.set(String(row.serial), reason ? { outcome: { state, reason } } : { item: { ...row, event } });
   }
   return loaded;
@@ -84,31 +100,43 @@ export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
   const compose = (_key: string, event: Event) => commonOf(event, sender, kind);
   const commons = readThroughCache(compose, KEPT_FOR_MS);
   return async (
-    attendee: Attendee,
+    recipient: Attendee | Offered,
     delivery: Pick<Delivery, 'revision' | 'createdAt'>,
   ): Promise<MailMessage> => {
-    const { event, serial, fullName, emailAddress, ticketTitle, seat } = attendee;
+    const { event, serial, batchId, fullName, emailAddress } = recipient;
     const key = `${event.id} ${event.revision}`;
     const { frame, words } = await commons.forceFetch(key, { context: event });
     const revision = isConfirmation ? event.revision : delivery.revision;
     const name = URL_LIKE.test(fullName) ? null : fullName;
-    const subject = { ...attendee, eventId: event.id };
-    const ofAttendee = [
-      [words.ticket, ticketTitle],
-      [words.seat, seat],
-      [words.passReference, formatPassReference({ ...subject, prefix: event.passPrefix })],
-    ] as const;
     return frame({
       to: { name: name ?? '', address: emailAddress },
       // The same for every attempt, and another one for each time that it is queued.
       messageId: `<${serial}.${delivery.createdAt.getTime()}.${event.ref}@${sender.domain}>`,
       greeting: words.greeting(name),
-      facts: isConfirmation ? ofAttendee : [],
-      picture: isConfirmation ? qrPng(await passes.tokenFor(subject), PIXELS_PER_MODULE) : undefined,
+      ...('expiresAt' in recipient && { facts: factsOfOffer(recipient, words) }),
+      ...(isConfirmation && 'passCode' in recipient && (await passOf(recipient, words, passes))),
       revision,
-      batchId: attendee.batchId,
+      batchId,
     });
   };
+}
+
+const factsOfOffer = ({ event, ticketTitle, seats, expiresAt }: Offered, words: Words) =>
+  [
+    [words.ticket, ticketTitle],
+    [words.seats, String(seats)],
+    [words.until, timeText(event, expiresAt)],
+  ] as const;
+
+/** Returns the facts about a registration, and its pass as a picture. */
+async function passOf(attendee: Attendee, words: Words, passes: RenderOptions['passes']) {
+  const subject = { ...attendee, eventId: attendee.event.id };
+  const facts = [
+    [words.ticket, attendee.ticketTitle],
+    [words.seat, attendee.seat],
+    [words.passReference, formatPassReference({ ...subject, prefix: attendee.event.passPrefix })],
+  ] as const;
+  return { facts, picture: qrPng(await passes.tokenFor(subject), PIXELS_PER_MODULE) };
 }
 
 /**
@@ -122,9 +150,10 @@ async function commonOf(event: Event, sender: Sender, kind: Kind) {
   const { name, ref, venue, language, replyTo } = event;
   const words = WORDS[language];
   const { calendar: calendarHint, ...ofKind } = words[kind](name);
-  const calendar = calendarOf(event);
+  const calendar = calendarHint && calendarOf(event);
   const pictureId = kind === CONFIRMATION ? `pass.${ref}@${sender.domain}` : null;
   const letter = {
+    why: words.why(name),
     ...ofKind,
     language,
     heading: name,
@@ -133,15 +162,16 @@ async function commonOf(event: Event, sender: Sender, kind: Kind) {
       [words.when, whenText(event)],
       [words.where, venue],
     ] as const,
-    hints: calendar ? [calendarHint] : [],
-    why: words.why(name),
+    hints: calendar && calendarHint ? [calendarHint] : [],
   };
   return { frame: await createFrame({ letter, sender, replyTo, pictureId, calendar }), words };
 }
 
 /** Returns the time of an event in its language and time zone; null if the start is not known. */
-function whenText({ startsAt, endsAt, timeZone, language }: Event): string | null {
-  if (!startsAt) return null;
+const whenText = (event: Event): string | null =>
+  event.startsAt && timeText(event, event.startsAt, event.endsAt);
+
+function timeText({ timeZone, language }: Event, startsAt: Date, endsAt?: Date | null): string {
   const format = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
     dateStyle: 'full',
     timeStyle: 'short',
