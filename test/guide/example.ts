@@ -1,4 +1,6 @@
-import type { Hold } from '@floodgate/contract';
+import type { Hold, WaitingEntry } from '@floodgate/contract';
+import { serveWaitingLists } from '@floodgate/waiting-list';
+import { sql } from 'kysely';
 import { createTestDatabase } from '../harness/database.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
@@ -6,8 +8,8 @@ import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 
 /**
- * A service as the guide's examples expect it, with a test event: ticket 1 has seats, ticket 2 has none, somebody is registered, and a
- * basket is held.
+ * A service as the guide's examples expect it, with a test event: ticket 1 has seats, ticket 2 has none, ticket 3 has a
+ * waiting list with an entry, and ticket 4 one with an offer, somebody is registered, and a basket is held.
  */
 export async function startExample() {
   const database = await createTestDatabase();
@@ -19,6 +21,19 @@ export async function startExample() {
   const { body } = await partner.register(attendee(standard));
   const basket = { tickets: [{ organizedEventTicketID: standard, seats: 2 }] };
   const hold = (await partner.post('/holds', basket)).body.responseData as Hold;
+  const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
+  /** Returns a ticket that is sold out, and an entry of its waiting list. */
+  async function addWaitedFor(title: string) {
+    const organizedEventTicketID = await gala.addTicket({ title, capacity: 2, offerHours: 24 });
+    await sql`update tickets set taken = 2 where id = ${organizedEventTicketID}`.execute(database.db);
+    const answer = await partner.post('/waiting-list', { organizedEventTicketID, contact });
+    return answer.body.responseData as WaitingEntry;
+  }
+  const [waiting, offered] = [await addWaitedFor('Dinner'), await addWaitedFor('Gallery')];
+  await sql`update tickets set capacity = 3 where id = ${offered.organizedEventTicketID}`.execute(
+    database.db,
+  );
+  await serveWaitingLists(database.db, gala.shardId, 1);
   const finalize = () => finalizePending(database.db, gala.shardId);
   await finalize();
   const variables = {
@@ -30,6 +45,9 @@ export async function startExample() {
     PASS_REFERENCE: body.responseData as string,
     HOLD_REFERENCE: hold.holdReference,
     HELD_PASS_REFERENCE: hold.seats[0]!.passReference,
+    SOLD_OUT_TICKET_ID: String(waiting.organizedEventTicketID),
+    OFFERED_ENTRY: offered.entry,
+    ENTRY: waiting.entry,
   };
   const close = async () => {
     await api.close();

@@ -1,5 +1,6 @@
 // Makes a Postman collection (format v2.1) of the OpenAPI document, in which a request can be sent as soon as the variables are set:
-// Get Tickets keeps a ticket's id, Register For Event a pass reference, Create Webhook its id, and the others use them.
+// Get Tickets keeps a ticket's id, Register For Event a pass reference, Create Webhook its id, and the others use them. Only
+// soldOutTicketId has to be set by hand, because Get Tickets does not list it.
 
 interface Content {
   'application/json': {
@@ -44,6 +45,7 @@ const KEPT: Record<string, Record<string, string>> = {
     holdReference: 'answer.responseData.holdReference',
     heldPassReference: 'answer.responseData.seats[0].passReference',
   },
+  joinWaitingList: { entry: 'answer.responseData.entry' },
   createWebhook: { webhookId: 'answer.responseData.id' },
 };
 
@@ -72,6 +74,7 @@ const VALUES: Record<string, string> = {
   webhookId: '{{webhookId}}',
   after: '{{cursor}}',
   holdReference: '{{holdReference}}',
+  entry: '{{entry}}',
   partnerReference: 'order-4711',
   include: 'partnerReference',
 };
@@ -80,16 +83,19 @@ const VALUES: Record<string, string> = {
 const BODIES: Record<string, Record<string, unknown>> = {
   confirmHold: { attendees: undefined },
   releaseHold: { passReferences: ['{{heldPassReference}}'] },
+  joinWaitingList: { organizedEventTicketID: '{{soldOutTicketId}}' },
 };
 
 const VARIABLES = {
   baseUrl: 'http://127.0.0.1:3000',
   secretKey: '',
   eventRef: '',
+  soldOutTicketId: '',
   ticketId: '1',
   passReference: '',
   holdReference: '',
   heldPassReference: '',
+  entry: '',
   webhookId: '',
   cursor: '0',
 };
@@ -185,7 +191,9 @@ function describeRequest(
 }
 
 const bodyOf = (example: object) =>
-  JSON.stringify(example, null, 2).replaceAll(/("organizedEventTicketID": )\d+/g, '$1{{ticketId}}');
+  JSON.stringify(example, null, 2)
+    .replaceAll(/("organizedEventTicketID": )\d+/g, '$1{{ticketId}}')
+    .replace('"{{soldOutTicketId}}"', '{{soldOutTicketId}}');
 
 function scriptOf(operationId: string): string[] {
   return [

@@ -267,7 +267,7 @@ export interface Ticket {
   /** Time of the last modification. */
   lastModifiedDate: string;
 }
-/** Required, who waits. You name the attendees when you confirm the offer. */
+/** Required, the person who waits. You name the attendees when you confirm the offer. */
 export interface WaitingContact {
   /** Required, 1 to 255 characters after trimming, no control or text direction characters */
   fullName: string;
@@ -294,7 +294,7 @@ export interface WaitingEntry {
   /** Time at which the offer expires. null: there is no open offer. */
   dateExpires: string | null;
 }
-/** Who waits for how many seats of a ticket. Unknown fields are ignored. */
+/** An entry to put on the waiting list of a ticket. Unknown fields are ignored. */
 export interface WaitingRequest {
   /** Required, a whole number from 1 to 2147483647, the id of a ticket from Get Tickets */
   organizedEventTicketID: number;

@@ -22,11 +22,11 @@ export const WaitingRequest = open(
     contact: open(
       'WaitingContact',
       { fullName: Attendee.properties.fullName, emailAddress: Attendee.properties.emailAddress },
-      'Required, who waits. You name the attendees when you confirm the offer.',
+      'Required, the person who waits. You name the attendees when you confirm the offer.',
     ),
     partnerReference: PartnerReference,
   },
-  'Who waits for how many seats of a ticket. Unknown fields are ignored.',
+  'An entry to put on the waiting list of a ticket. Unknown fields are ignored.',
 );
 export type WaitingRequest = Static<typeof WaitingRequest>;
 
