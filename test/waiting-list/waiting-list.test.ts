@@ -182,6 +182,24 @@ test('an offer can be declined as a hold, too, and in parts', async () => {
   expect(await states([pair])).toEqual(['confirmed']);
 });
 
+test('an offer cannot be extended', async () => {
+  const entry = await join();
+  await cancel(sold[0]!);
+  // Most of it is over.
+  for (const [table, end, id] of [
+    ['registrations', 'held_until', 'hold_id'],
+    ['waiting_entries', 'expires_at', 'id'],
+  ])
+    await sql`
+      update ${sql.table(table!)} set ${sql.ref(end!)} = now() + interval '10 minutes'
+      where ${sql.ref(id!)} = ${entry.entry}`.execute(database.db);
+  const { dateExpires } = await read(entry);
+  const { body } = await partner.post(`/holds/${entry.entry}/extend`, {}, { 'hold-for': '1800' });
+  expect(body).toMatchObject({ responseCode: '00', responseData: { state: 'held' } });
+  const held = body.responseData as { dateExpires: string };
+  expect(Math.abs(Date.parse(held.dateExpires) - Date.parse(dateExpires!))).toBeLessThan(1_000);
+});
+
 test('a repeated call with the key makes one entry', async () => {
   const key = { 'idempotency-key': randomUUID() };
   const first = await join(1, {}, key);

@@ -80,12 +80,15 @@ begin
   elsif change = 'extended' then
     -- Computed before: in an update of a cluster, now() cannot meet a column.
     expiries := array(
-      select greatest(r.held_until, least(
-        now() + make_interval(secs => extended_seconds[hold]), r.reserved_at + make_interval(secs => most_seconds)
-      ))
+      select greatest(r.held_until, least(now() + make_interval(secs => extended_seconds[hold]), r.most))
       from unnest(holds, seats) with ordinality as input (hold, serial, position)
       cross join lateral (
-        select held_until, reserved_at from registrations where shard_id = shard and serial = input.serial offset 0
+        -- An offer of a waiting list cannot be extended.
+        select held_until, coalesce(
+          (select expires_at from waiting_entries e where e.shard_id = shard and e.id = r.hold_id),
+          reserved_at + make_interval(secs => most_seconds)
+        ) as most
+        from registrations r where shard_id = shard and serial = input.serial offset 0
       ) r
       order by position
     );

@@ -19,7 +19,8 @@ declare
   entry record;
 begin
   select capacity - taken, now() + make_interval(hours => offer_hours), event_id into free, expiry, event from tickets
-  where shard_id = shard and id = ticket and waiting > 0 and active and coalesce(waiting_closes_at > now(), true);
+  where shard_id = shard and id = ticket and waiting > 0 and active
+    and coalesce(least(waiting_closes_at, sale_ends_at) > now(), true);
   if expiry is null then
     return 0;
   end if;

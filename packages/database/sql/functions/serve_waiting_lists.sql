@@ -1,5 +1,5 @@
 -- Serves up to "most" entries of each waiting list that has free seats, such as after a raised capacity, and lets them expire where the
--- list is closed. Returns the number of entries. Skips tickets that another transaction has locked.
+-- list or the sale is closed. Returns the number of entries. Skips tickets that another transaction has locked.
 create or replace function serve_waiting_lists(shard integer, most integer) returns integer
 language plpgsql security definer set search_path from current
 set enable_seqscan = off
@@ -11,9 +11,9 @@ declare
   entry record;
 begin
   for entry in
-    select id, offer_hours is null or coalesce(waiting_closes_at <= now(), false) as is_closed from tickets
+    select id, offer_hours is null or coalesce(least(waiting_closes_at, sale_ends_at) <= now(), false) as is_closed from tickets
     where shard_id = shard and waiting > 0
-      and (active and taken < capacity or offer_hours is null or coalesce(waiting_closes_at <= now(), false))
+      and (active and taken < capacity or offer_hours is null or coalesce(least(waiting_closes_at, sale_ends_at) <= now(), false))
     order by id for no key update skip locked
   loop
     if entry.is_closed then

@@ -56,7 +56,7 @@ const REGISTRATIONS = sql`
   from registrations`;
 const OFFERS = sql`
   serial, ticket_id as "ticketId", full_name as "fullName", email_address as "emailAddress", seats,
-  expires_at as "expiresAt", case when state <> 'offered' then 'offer ended' end as ending
+  expires_at as "expiresAt", case when state <> 'offered' or expires_at <= now() then 'offer ended' end as ending
   from waiting_entries`;
 
 /** Loads the recipients of deliveries whose subjects are rows of one event. Rows that do not exist are missing. */
