@@ -23,6 +23,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'database/schema-changes',
     'database/session-settings',
     'database/unsupported-database',
+    'waiting-list/interleavings',
   ],
   'citus/cluster asks the same of real processes there': [
     'end-to-end/processes',

@@ -90,8 +90,12 @@ test('an offer that expires goes to the next in the same transaction', async () 
   expectFailure(await leave(entries[0]!), '35', 409);
   await finalize();
   expect(await told()).toEqual([
-    ...['waiting.joined', 'waiting.joined', 'waiting.joined'],
-    ...['waiting.offered', 'waiting.offered', 'waiting.expired'],
+    'waiting.joined',
+    'waiting.joined',
+    'waiting.joined',
+    'waiting.offered',
+    'waiting.offered',
+    'waiting.expired',
   ]);
 });
 
@@ -226,7 +230,7 @@ test("another partner's entry does not exist", async () => {
   expect(await states([entry])).toEqual(['waiting']);
 });
 
-test('reconcile finds a wrong count, and an entry that was passed over', async () => {
+test('reconcile finds a wrong count, and an entry that waited while a later one got an offer', async () => {
   const [pair, one] = [await join(2), await join(1)];
   const setEntry = (change: string, { entry }: WaitingEntry) =>
     sql`update waiting_entries set ${sql.raw(change)} where id = ${entry}`.execute(database.db);
@@ -238,9 +242,7 @@ test('reconcile finds a wrong count, and an entry that was passed over', async (
   await setEntry('offered_at = now()', one);
   expect(await problems()).toEqual([]);
   await setEntry('seats = 2', one);
-  expect(await problems()).toEqual([
-    expect.stringMatching(/^was passed over: a later entry got an offer at /),
-  ]);
+  expect(await problems()).toEqual([expect.stringMatching(/^waited while a later entry got an offer: /)]);
   await setEntry(`offered_at = now() - interval '1 minute'`, pair);
   expect(await problems()).toEqual([]);
 });

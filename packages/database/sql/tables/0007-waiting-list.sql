@@ -1,4 +1,4 @@
--- Who waits for seats of a ticket. An offer is a hold whose hold_id is the id of the entry. Writers have locked the ticket, except
+-- Entries of waiting lists. An offer is a hold whose hold_id is the id of the entry. Writers have locked the ticket, except
 -- the confirmation of an offer.
 create table waiting_entries (
   shard_id integer not null,
@@ -10,7 +10,7 @@ create table waiting_entries (
   partner_id integer not null,
   seats smallint not null check (seats between 1 and 10),
   state text not null default 'waiting' check (state in ('waiting', 'offered', 'confirmed', 'expired', 'left')),
-  -- The contact: who is told of the offer.
+  -- The contact, who gets the e-mail about the offer.
   full_name varchar(1020) not null,
   email_address varchar(254) not null,
   partner_reference varchar(64),

@@ -153,7 +153,7 @@ export interface Schema {
     hold_id: string | null;
     partner_reference: string | null;
   };
-  /** Who waits for seats of a ticket. */
+  /** Entries of waiting lists. */
   waiting_entries: OfPartner & {
     /** Entries are served in this order. */
     serial: number;

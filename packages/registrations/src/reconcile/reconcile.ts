@@ -87,8 +87,8 @@ const ofTickets = (shard: number) => sql`
   group by t.id, t.capacity, t.taken
   having sum(greatest(a.reserved - a.taken, 0)) > t.capacity - t.taken
 
-  -- Waiting lists whose count differs from their entries, and entries that were passed over: a later entry that needs no fewer seats got
-  -- an offer while they waited.
+  -- Waiting lists whose count differs from their entries, and entries that waited while a later one, which needs no fewer seats, got an
+  -- offer.
   union all
   select 'ticket ' || t.id, 'waiting is ' || t.waiting || ', but ' || coalesce(w.entries, 0) || ' entries wait'
   from ticket t
@@ -97,7 +97,7 @@ const ofTickets = (shard: number) => sql`
   ) w on w.ticket_id = t.id
   where t.waiting <> coalesce(w.entries, 0)
   union all
-  select 'waiting entry ' || id, 'was passed over: a later entry got an offer at ' || later_offer
+  select 'waiting entry ' || id, 'waited while a later entry got an offer: ' || later_offer
   from (
     select w.*, size, min(offered_at) filter (where seats >= size) over (
       partition by ticket_id, size order by serial desc rows between unbounded preceding and 1 preceding
