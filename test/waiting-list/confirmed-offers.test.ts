@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { formatPassReference, parsePassReference } from '@floodgate/contract';
 import { changeRegistrations, reserveBatch } from '@floodgate/registrations';
-import { findEntry, joinWaitingList, leaveWaitingList } from '@floodgate/waiting-list';
+import { findEntry, joinWaitingList, leaveWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
@@ -31,4 +32,27 @@ test('an offer that is confirmed while its partner leaves is kept', async () => 
   expect((await findEntry(db, owner, id))?.state).toBe('confirmed');
   const live = sql`select from registrations where hold_id = ${id}::uuid and cancelled_at is null`;
   expect((await live.execute(db)).rows).toHaveLength(1);
+});
+
+test('the seats of offers have pass references as all others', async () => {
+  const { db } = database;
+  const owner = await createFixture(db);
+  const { shardId, eventId, passPrefix: prefix } = owner;
+  const ticketId = await owner.addTicket({ capacity: 10, offerHours: 1 });
+  await reserveBatch(
+    db,
+    randomUUID(),
+    Array.from({ length: 10 }, () => reservationOf(owner, ticketId)),
+  );
+  const wanted = { organizedEventTicketID: ticketId, seats: 10, contact: CONTACT };
+  for (let entry = 0; entry < 20; entry += 1) await joinWaitingList(db, owner, wanted, null, LOCK_WITHIN_MS);
+  await sql`update tickets set capacity = 210 where id = ${ticketId}`.execute(db);
+  expect(await serveWaitingLists(db, shardId, 1_000)).toBe(20);
+  const seats = sql<{ serial: number; passCode: number }>`
+    select serial, pass_code as "passCode" from registrations where ticket_id = ${ticketId} and hold_id is not null`;
+  const { rows } = await seats.execute(db);
+  expect(rows).toHaveLength(200);
+  // One code in ten of ten random digits begins with a zero.
+  for (const seat of rows)
+    expect(parsePassReference(formatPassReference({ prefix, eventId, ...seat }))).toMatchObject(seat);
 });

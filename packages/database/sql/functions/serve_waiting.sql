@@ -52,9 +52,9 @@ begin
   insert into registrations (
     shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code, held_until, hold_id, partner_reference
   )
-  -- The last 12 digits of such a UUID are random.
+  -- The last 12 digits of such a UUID are random. A pass code has ten digits, the first not zero.
   select shard, serial, batch, position, ticket, event, partner_id,
-    ('x' || right(gen_random_uuid()::text, 12))::bit(48)::bigint % 10000000000, expiry, hold_id, partner_reference
+    1000000000 + ('x' || right(gen_random_uuid()::text, 12))::bit(48)::bigint % 9000000000, expiry, hold_id, partner_reference
   from unnest(seats_served, holds, partners, references_of) with ordinality
     as seat (serial, hold_id, partner_id, partner_reference, position);
   insert into batches (shard_id, id, size, first_serial, last_serial, partner_id, relay_at)
