@@ -5,6 +5,7 @@ import {
   formatPassReference,
   RegisterHeaders,
   RegistrationRequest,
+  WaitingRequest,
   WEBHOOK_EVENT_TYPES,
   WebhookRequest,
 } from '@floodgate/contract';
@@ -14,6 +15,7 @@ import { attendee } from '../harness/partner-client.ts';
 import { likelyValueOf, nested, quoted, valueOf, type JsonText } from './hostile-values.ts';
 import { BULK, REGISTER } from './judge.ts';
 import type { Target } from './target.ts';
+import { WAITING_LIST } from './waiting-list.ts';
 import { URLS, WEBHOOKS } from './webhooks.ts';
 
 type Header = readonly [name: string, value: string];
@@ -127,6 +129,36 @@ export function hostileWebhook(target: Target): fc.Arbitrary<Buffer> {
     .tuple(id, fc.constantFrom('pause', 'resume', 'test', 'replay', 'rotate'))
     .map(([one, name]) => `${WEBHOOKS}/${one}/${name}`);
   return hostileCall(sometimes(3, fc.constant(WEBHOOKS), below), body, target, []);
+}
+
+/** Entries of waiting lists, right and wrong, and leaving with such as there are not. */
+export function hostileWaiting(target: Target, keys: readonly string[]): fc.Arbitrary<Buffer> {
+  const fieldsOf = ({ properties }: TObject) => Object.entries<TSchema>(properties);
+  const membersFrom = (schema: TObject, values: Record<string, JsonText>) =>
+    fc.tuple(
+      ...fieldsOf(schema).map(([name, field]) =>
+        sometimes(12, values[name] ?? likelyValueOf(field), fc.oneof(nested, valueOf(field))).map(
+          (value): Member => [name, value],
+        ),
+      ),
+    );
+  const textOf = (members: readonly Member[]) =>
+    `{${members.map(([name, value]) => `"${name}":${value}`).join(',')}}`;
+  const contact = membersFrom(WaitingRequest.properties.contact, {}).map(textOf);
+  // At and past both ends.
+  const seats = fc.constantFrom('1', '2', '10', '1e1', '10.0', '0', '11', '1.5', '-1');
+  const members = membersFrom(WaitingRequest, { organizedEventTicketID: ticketId(target), seats, contact });
+  const document = fc
+    .tuple(members, fc.array(poisonMember, { maxLength: 1 }), fc.option(fc.nat(3), { freq: 8, nil: -1 }))
+    .map(([own, poison, without]) => textOf([...poison, ...own.filter((_, index) => index !== without)]));
+  const body = sometimes(
+    10,
+    document.map((text) => Buffer.from(text)),
+    spoiled(document),
+  );
+  const id = fc.constantFrom('0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '0', 'constructor', '0f1e2d3c');
+  const leave = id.map((entry) => `${WAITING_LIST}/${entry}/leave`);
+  return hostileCall(sometimes(5, fc.constant(WAITING_LIST), leave), body, target, keys);
 }
 
 /** Values of a field; of lists, those of its items as well. */

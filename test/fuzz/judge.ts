@@ -12,6 +12,7 @@ import { Finding, type WireAnswer } from './read-answers.ts';
 import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
 import { RULES, valueOf, wrongFields } from './registration-rules.ts';
 import type { Target } from './target.ts';
+import { codesOfJoin, codesOfLeave, isAboutWaiting, WAITING_LIST } from './waiting-list.ts';
 import { codesOfWebhook, codesWithoutBody, isAboutWebhooks, WEBHOOKS } from './webhooks.ts';
 
 export const REGISTER = '/api/v1/events/register';
@@ -124,7 +125,7 @@ const isRetryAfter = (value: string | null, leastSeconds: number | undefined) =>
       Number(value) <= MAX_RETRY_AFTER_SECONDS;
 
 const isEnvelopeRoute = (request: StrictRequest | undefined) =>
-  [REGISTER, TICKETS, LAUNCH, SIGNED_EVENT, REVOKED, REGISTRATIONS, WEBHOOKS].some((route) =>
+  [REGISTER, TICKETS, LAUNCH, SIGNED_EVENT, REVOKED, REGISTRATIONS, WAITING_LIST, WEBHOOKS].some((route) =>
     request?.target.startsWith(route),
   );
 
@@ -158,7 +159,10 @@ function judgeLastAnswer(target: Target, partial: StrictRequest | undefined, ans
 /** What may be answered to a head alone: what is wrong with it, and what needs no body. */
 function codesBeforeBody(target: Target, head: StrictRequest): readonly Code[] {
   const refusals = [...(callerVerdict(target, head)?.codes ?? []), ...(routeVerdict(head)?.codes ?? [])];
-  if (head.method === 'POST' && (isRegister(head) || changeBy(head) || isAboutWebhooks(head)))
+  if (
+    head.method === 'POST' &&
+    (isRegister(head) || changeBy(head) || isAboutWaiting(head) || isAboutWebhooks(head))
+  )
     return [...refusals, '10'];
   return [...refusals, '00', '10', '11', '34', '35', '60'];
 }
@@ -179,6 +183,7 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   if (hosts.length === 1 && !isHost(hosts[0]![1])) return { codes: ['10'] };
   if (changeBy(request)) return callerVerdict(target, request) ?? { codes: codesOfChange(request) };
   if (isReset(request)) return callerVerdict(target, request) ?? { codes: codesOfReset(request) };
+  if (isAboutWaiting(request)) return callerVerdict(target, request) ?? waitingVerdict(target, request);
   if (isAboutWebhooks(request)) return callerVerdict(target, request) ?? webhookVerdict(target, request);
   const isPassReference = answer.code === '00' && typeof answer.data === 'string';
   const asksForSeats = request.method === 'POST' && isRegister(request);
@@ -265,6 +270,11 @@ function webhookVerdict(target: Target, request: StrictRequest): Verdict {
   return codes ? { codes } : bodyVerdict(target, request);
 }
 
+function waitingVerdict(target: Target, request: StrictRequest): Verdict {
+  const codes = codesOfLeave(request);
+  return codes ? { codes } : bodyVerdict(target, request);
+}
+
 function bodyVerdict(target: Target, request: StrictRequest): Verdict {
   const type = headerOf(request, 'content-type');
   const isBulk = pathOf(request) === BULK;
@@ -296,6 +306,8 @@ function jsonVerdict(target: Target, request: StrictRequest): Verdict {
   if (request.body.length > 2 * most && countOfValues(request.body) > most) return { codes: ['10'] };
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { codes: ['11'], wrong: [] };
   if (isAboutWebhooks(request)) return { codes: codesOfWebhook(request, body) };
+  if (isAboutWaiting(request))
+    return { codes: isKey(headerOf(request, 'idempotency-key')) ? codesOfJoin(body) : ['11'] };
   const options = { key: headerOf(request, 'idempotency-key'), holdFor: headerOf(request, 'hold-for') };
   if (pathOf(request) === BULK) return bulkVerdict(target, body, options);
   const wrong = wrongFields(body);

@@ -2,7 +2,13 @@ import type { Database, DuplicatePolicy } from '@floodgate/database';
 import fc from 'fast-check';
 import { converse, sendAndReset } from './converse.ts';
 import { hostileBytes } from './hostile-bytes.ts';
-import { hostileBulk, hostileChange, hostileRegistration, hostileWebhook } from './hostile-requests.ts';
+import {
+  hostileBulk,
+  hostileChange,
+  hostileRegistration,
+  hostileWaiting,
+  hostileWebhook,
+} from './hostile-requests.ts';
 import { judge, rememberUnanswered } from './judge.ts';
 import { readStrictly } from './read-strictly.ts';
 import { createTarget, type Target } from './target.ts';
@@ -34,6 +40,7 @@ const LANES: readonly Lane[] = [
   { name: 'bulk calls, no duplicates', messages: hostileBulk, duplicatePolicy: 'reject' },
   { name: 'changes', messages: hostileChange },
   { name: 'changes, attendees once', messages: hostileChange, duplicatePolicy: 'return_existing' },
+  { name: 'waiting lists', messages: (target) => hostileWaiting(target, KEYS) },
   { name: 'webhooks', messages: hostileWebhook },
   { name: 'bytes and a reset', messages: hostileBytes, isReset: true },
   ...[1, 2, 3, 4].map((number) => ({ name: `bytes ${number}`, messages: hostileBytes })),

@@ -28,7 +28,7 @@ export async function createTarget(db: Database, duplicatePolicy: DuplicatePolic
   const fixture = await createFixture(db, duplicatePolicy);
   const foreign = await createFixture(db);
   const tickets = [
-    { capacity: PLENTY },
+    { capacity: PLENTY, offerHours: 1 },
     { capacity: 3 },
     { capacity: PLENTY, active: false },
     { capacity: PLENTY, saleStartsAt: new Date(Date.now() + 86_400_000) },
