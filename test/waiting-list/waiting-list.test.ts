@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { grantEvent } from '@floodgate/events';
 import { expireHolds, reconcile } from '@floodgate/registrations';
-import { serveWaitingLists } from '@floodgate/waiting-list';
+import { findEntry, joinWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
 import type { WaitingEntry } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect } from 'vitest';
@@ -184,6 +185,20 @@ test('an offer can be declined as a hold, too, and in parts', async () => {
   expect(await states([pair, one])).toEqual(['offered', 'offered']);
   expect((await confirm(pair)).body.responseCode).toBe('00');
   expect(await states([pair])).toEqual(['confirmed']);
+});
+
+test('an entry of a partner without access expires, and the next gets the offer', async () => {
+  const other = await createFixture(database.db);
+  await grantEvent(database.db, other.partnerId, gala.eventId);
+  const stranger = { ...gala, partnerId: other.partnerId };
+  const wanted = { organizedEventTicketID: ticketId, contact: CONTACT };
+  const joined = await joinWaitingList(database.db, stranger, wanted, null, 1_000);
+  const entry = await join();
+  await sql`delete from event_grants where partner_id = ${other.partnerId}`.execute(database.db);
+  await cancel(sold[0]!);
+  const { id } = joined as { id: string };
+  expect((await findEntry(database.db, stranger, id))?.state).toBe('expired');
+  expect(await states([entry])).toEqual(['offered']);
 });
 
 test('an offer cannot be extended', async () => {

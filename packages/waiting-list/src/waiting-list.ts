@@ -108,4 +108,4 @@ export const toWaitingEntry = ({
   eventId: _event,
   partnerId: _partner,
   ...entry
-}: FoundEntry) => entry as WaitingEntry;
+}: FoundEntry): WaitingEntry => entry;

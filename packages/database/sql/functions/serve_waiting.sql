@@ -1,5 +1,6 @@
 -- Offers the free seats of a ticket to the oldest waiting entries that they can serve completely, up to "most" entries. An offer is a hold
--- of seats without attendees. A ticket that was taken off sale offers nothing. Returns the number of offers. The caller has locked the ticket.
+-- of seats without attendees. A ticket that was taken off sale offers nothing. An entry whose
+-- partner has no access to the event any more expires. Returns the number of entries. The caller has locked the ticket.
 create or replace function serve_waiting(shard integer, ticket integer, most integer) returns integer
 language plpgsql
 set enable_seqscan = off
@@ -11,6 +12,7 @@ declare
   expiry timestamptz;
   event integer;
   served bigint[] := '{}';
+  lapsed bigint[] := '{}';
   -- By seat.
   seats_served bigint[] := '{}';
   holds uuid[] := '{}';
@@ -26,7 +28,11 @@ begin
   end if;
   -- Each size is read by itself: entries that need more than the free seats are not read.
   for entry in
-    select e.* from generate_series(1, least(free, 10)) as size
+    select e.*, exists (
+      select from event_grants g join partners p on p.id = g.partner_id
+      where g.partner_id = e.partner_id and g.event_id = event and p.disabled_at is null
+    ) as has_access
+    from generate_series(1, least(free, 10)) as size
     cross join lateral (
       select serial, id, partner_id, partner_reference, seats from waiting_entries
       where shard_id = shard and ticket_id = ticket and seats = size and state = 'waiting'
@@ -34,7 +40,10 @@ begin
     ) e
     order by serial limit most
   loop
-    continue when entry.seats > free;
+    if not entry.has_access then
+      lapsed := lapsed || entry.serial;
+    end if;
+    continue when entry.seats > free or not entry.has_access;
     free := free - entry.seats;
     served := served || entry.serial;
     for i in 1 .. entry.seats loop
@@ -44,8 +53,9 @@ begin
       references_of := references_of || entry.partner_reference::text;
     end loop;
   end loop;
+  perform change_waiting(shard, 'expired', lapsed);
   if served = '{}' then
-    return 0;
+    return cardinality(lapsed);
   end if;
 
   update tickets set taken = taken + cardinality(seats_served) where shard_id = shard and id = ticket;
@@ -63,5 +73,5 @@ begin
     case when partners[1] = all(partners) then partners[1] end, now()
   );
   perform change_waiting(shard, 'offered', served, expiry);
-  return cardinality(served);
+  return cardinality(served) + cardinality(lapsed);
 end $$;
