@@ -46,7 +46,7 @@ export interface Call {
 
 /** The calls of partners to the APIs, with a record of each. */
 export class Calls {
-  readonly history: History = { requests: [], lookups: [] };
+  readonly history: History = { requests: [], waiting: [], lookups: [] };
   readonly options: PartnersOptions;
   readonly #startedAt = performance.now();
   /** Events of which a reset may still be under way. */
@@ -161,7 +161,7 @@ export class Calls {
     const { status, envelope } = answer;
     const { responseCode: code, responseData: data } = envelope;
     const { holdReference, seats } = (data ?? {}) as Partial<Hold>;
-    if (seats)
+    if (Array.isArray(seats))
       return seats.map(({ passReference }) => ({ ...endOf(answer), code, passReference, holdReference }));
     // A bulk call answers with an envelope for each, unless the whole of it is refused.
     const envelopes = Array.isArray(data) ? (data as Envelope[]) : [envelope];

@@ -8,7 +8,7 @@ interface ReadMessage {
   data: {
     previousCursor: string;
     cursor: string;
-    entries: { type: string; passReference?: string; organizedEventTicketID?: number }[];
+    entries: { type: string; passReference?: string; entry?: string; organizedEventTicketID?: number }[];
   };
 }
 
@@ -22,6 +22,7 @@ export function checkChain(
   endpoint: string,
   taken: readonly TakenMessage[],
   journal: readonly JournalEntry[],
+  references: EntryReferences = new Map(),
 ): Violation[] {
   const violations: Violation[] = [];
   const bodies = new Map<string, string>();
@@ -42,7 +43,7 @@ export function checkChain(
     told.push(...data.entries.map(nameOfTold));
   }
   violations.push(...findRepeats(endpoint, told));
-  const expected = journal.map(nameOfEntry);
+  const expected = journal.map((entry) => nameOfEntry(entry, references));
   const differing = expected.findIndex((name, index) => told[index] !== name);
   if (differing >= 0)
     violations.push({
@@ -56,9 +57,9 @@ export function checkChain(
   return violations;
 }
 
-/** Every state of a registration is published once. (A ticket may be sold out several times.) */
+/** Every state of a registration, and of an entry of a waiting list, is published once. (A ticket may be sold out several times.) */
 export function findRepeats(where: string, published: readonly string[]): Violation[] {
-  const states = published.filter((name) => name.startsWith('registration.'));
+  const states = published.filter((name) => !name.startsWith('ticket.'));
   return [...Map.groupBy(states, (name) => name)]
     .filter(([, all]) => all.length > 1)
     .slice(0, 3)
@@ -68,17 +69,25 @@ export function findRepeats(where: string, published: readonly string[]): Violat
     }));
 }
 
-const nameOfTold = ({
+function nameOfTold({
   type,
   passReference,
+  entry,
   organizedEventTicketID,
-}: ReadMessage['data']['entries'][number]) =>
-  passReference === undefined
+}: ReadMessage['data']['entries'][number]): string {
+  if (entry !== undefined) return `${type} ${entry}`;
+  return passReference === undefined
     ? `${type} ticket ${organizedEventTicketID}`
     : `${type} ${parsePassReference(passReference)?.serial}`;
+}
 
-export const nameOfEntry = ({ kind, serial, ticketId }: JournalEntry) =>
-  serial === null ? `ticket.${kind} ticket ${ticketId}` : `registration.${kind} ${serial}`;
+/** References of the entries of waiting lists, by serial. */
+export type EntryReferences = ReadonlyMap<number, string>;
+
+export const nameOfEntry = ({ kind, serial, ticketId }: JournalEntry, references: EntryReferences) => {
+  if (serial === null) return `ticket.${kind} ticket ${ticketId}`;
+  return kind.startsWith('waiting.') ? `${kind} ${references.get(serial)}` : `registration.${kind} ${serial}`;
+};
 
 /** Who is to have an e-mail: confirmed, and not cancelled meanwhile (then they may have one). */
 export interface Addressee {

@@ -92,8 +92,14 @@ function check(
     lookups = [],
     allocations = [],
   } = more;
-  const stored: Stored = { registrations, tickets: [{ id: 1, capacity, taken }], allocations };
-  return checkHistory({ requests, lookups }, stored, tolerance).map(({ kind }) => kind);
+  const stored: Stored = {
+    registrations,
+    entries: [],
+    offered: [],
+    tickets: [{ id: 1, capacity, taken }],
+    allocations,
+  };
+  return checkHistory({ requests, waiting: [], lookups }, stored, tolerance).map(({ kind }) => kind);
 }
 
 test.each<[string, RequestRecord[], StoredRegistration[]]>([
@@ -217,8 +223,8 @@ test('finds a basket of which a part is confirmed', () => {
   const seats = ['a', 'b'].map((id) => ({ ...seat({ id, confirmations: [cut] }), attempts: [] }));
   const rows = [row(), row({ requestId: 'b', isHeld: true, changes: [] })];
   const problems = checkHistory(
-    { requests: seats, lookups: [] },
-    { registrations: rows, tickets: [], allocations: [] },
+    { requests: seats, waiting: [], lookups: [] },
+    { registrations: rows, entries: [], offered: [], tickets: [], allocations: [] },
     STRICT,
   ).map(({ problem }) => problem);
   expect(problems).toContain('1 of a group of 2 are confirmed');

@@ -240,7 +240,10 @@ function checkPart(
  * A ticket that was ever sold out has to be full, unless seats of it were given back. To a group it may be said of seats that
  * others of the group would have had.
  */
-function checkTickets({ requests }: History, { registrations, tickets, allocations }: Stored): Violation[] {
+function checkTickets(
+  { requests, waiting }: History,
+  { registrations, offered, tickets, allocations }: Stored,
+): Violation[] {
   const soldOut = new Set(
     requests
       .filter(
@@ -249,15 +252,16 @@ function checkTickets({ requests }: History, { registrations, tickets, allocatio
       )
       .map(({ ticketId }) => ticketId),
   );
-  // Of a ticket with allocations, a partner may not have all seats that are left.
+  // Of a ticket with allocations, a partner may not have all seats that are left. Nor of one with a waiting list.
   const mayHaveSeats = new Set(
     [
       ...requests.filter(({ isHeld, cancellations }) => isHeld || cancellations.length > 0),
       ...allocations,
+      ...waiting,
     ].map(({ ticketId }) => ticketId),
   );
   const seats = Map.groupBy(
-    registrations.filter(({ isCancelled }) => !isCancelled),
+    [...registrations, ...offered].filter(({ isCancelled }) => !isCancelled),
     ({ ticketId }) => ticketId,
   );
   return tickets.flatMap(({ id, capacity, taken }): Violation[] => {

@@ -139,7 +139,7 @@ const unanswered = (request: RequestRecord): Violation => ({ kind: 'stuck', prob
 
 /** A partner's platform that uses the client. */
 class Platform {
-  readonly history: History = { requests: [], lookups: [] };
+  readonly history: History = { requests: [], waiting: [], lookups: [] };
   answered = 0;
   unknown = 0;
   readonly #startedAt = performance.now();

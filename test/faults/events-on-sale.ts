@@ -15,6 +15,8 @@ import { addWebhook } from '../harness/webhooks.ts';
 export interface EventOnSale {
   fixture: Fixture;
   ticketIds: readonly number[];
+  /** One of them, with few seats and a waiting list. */
+  listTicketId: number;
   /** The worker node that it is stored on, in a Citus cluster. */
   node: NodeUnderTest | undefined;
   /** Whether its partner tries things out, and resets it now and then. */
@@ -27,6 +29,7 @@ const MAX_EVENTS = 32;
 const ROOMY = 1_000_000;
 const RESERVED = { seats: 50, of: { from: 50, to: 80 } };
 const MAX_CAP = 40;
+const LISTED = { from: 4, to: 12 };
 
 /**
  * Creates an event that two partners sell; in a Citus cluster, as many on each of its nodes. And a test event of one partner,
@@ -94,5 +97,9 @@ async function putOnSale(
   const capacities = [ROOMY, random.between(from, to), random.between(1, 300), random.between(300, 1_500)];
   const ticketIds: number[] = [];
   for (const capacity of capacities) ticketIds.push(await fixture.addTicket({ capacity }));
-  return { fixture, ticketIds, node, isTest };
+  const { from: fewest, to: most } = LISTED;
+  const listTicketId = await fixture.addTicket({ capacity: random.between(fewest, most), offerHours: 1 });
+  // The last one is that of which nobody gives a seat back.
+  ticketIds.splice(-1, 0, listTicketId);
+  return { fixture, ticketIds, listTicketId, node, isTest };
 }

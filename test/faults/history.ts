@@ -87,8 +87,27 @@ export interface Lookup {
   end: AttemptEnd;
 }
 
+/** An entry of a waiting list that a partner wants. */
+export interface WaitingRecord {
+  /** Its partner reference, so that its row can be found again. */
+  id: string;
+  event: number;
+  ticketId: number;
+  seats: number;
+  /** How the attempts ended to join. Without an Idempotency-Key there is one. */
+  joins: AttemptEnd[];
+  /** The references that it was given. */
+  entries: Set<string>;
+  /** What was read of it, in order. */
+  states: string[];
+  /** How the attempts ended to accept the offer, and to leave or decline. */
+  confirmations: AttemptEnd[];
+  leaves: AttemptEnd[];
+}
+
 export interface History {
   requests: RequestRecord[];
+  waiting: WaitingRecord[];
   lookups: Lookup[];
 }
 
@@ -109,6 +128,17 @@ export interface StoredRegistration {
   changes: string[];
 }
 
+/** An entry of a waiting list as Postgres has it. */
+export interface StoredEntry {
+  requestId: string;
+  reference: string;
+  serial: number;
+  ticketId: number;
+  seats: number;
+  state: string;
+  wasOffered: boolean;
+}
+
 export interface StoredTicket {
   id: number;
   capacity: number;
@@ -125,6 +155,9 @@ export interface StoredAllocation {
 /** What is stored of a round, read when everything has come to rest. */
 export interface Stored {
   registrations: StoredRegistration[];
+  /** Entries of waiting lists, and the seats that they were offered. */
+  entries: StoredEntry[];
+  offered: StoredRegistration[];
   tickets: StoredTicket[];
   allocations: StoredAllocation[];
 }

@@ -16,7 +16,8 @@ import {
   type Call,
   type PartnersOptions,
 } from './calls.ts';
-import { isSaid, labelOf, type History, type RequestRecord } from './history.ts';
+import { isSaid, labelOf, type History, type RequestRecord, type WaitingRecord } from './history.ts';
+import { join, tend } from './waiting-list.ts';
 
 const CLIENTS = 16;
 /** Of test events. */
@@ -37,6 +38,8 @@ const CALLERS_PER_API = 2;
 const RUSH_CANCEL_PERCENT = 30;
 const BASKET_PERCENT = 20;
 const REPLACE_PERCENT = 15;
+const JOIN_PERCENT = 15;
+const TEND_PERCENT = 60;
 const MOST_RIVALS = 2;
 /** In seconds. Longer than a round: the suite itself ends holds. */
 const HOLD_FOR = '1800';
@@ -56,11 +59,14 @@ export class Partners {
   readonly #clients: Promise<void>[];
   /** What is left for a rush, by event, the oldest first. */
   readonly #held: Held[][];
+  /** Entries of waiting lists that a partner still reads, by event. */
+  readonly #waiting: WaitingRecord[][];
   #isOver = false;
 
   constructor(options: PartnersOptions) {
     this.#calls = new Calls(options);
     this.#held = options.events.map(() => []);
+    this.#waiting = options.events.map(() => []);
     // What all their names begin with: to look for each by itself would take the suite longer than its partners wait.
     keepPrivate([nameOf(options.roundId)]);
     const [tests, live] = [true, false].map((isTest) =>
@@ -115,6 +121,8 @@ export class Partners {
       await this.#goOn(call.requests);
       if (random.chance(LAUNCH_PERCENT)) await this.#calls.lookUp(event, 'the launch', `${EVENTS}/launch`);
       await this.#rush(this.#held[event]!);
+      if (random.chance(JOIN_PERCENT)) this.#waiting[event]!.push(...(await join(this.#calls, event)));
+      if (random.chance(TEND_PERCENT)) await tend(this.#calls, this.#waiting[event]!);
       if (this.#calls.options.events[event]!.isTest && random.chance(RESET_PERCENT)) await this.#reset(event);
       await delay(random.between(0, THINK_MS));
     }

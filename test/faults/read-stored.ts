@@ -6,7 +6,7 @@ import { journalOf } from '../harness/journal.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Deployment } from './deployment.ts';
 import type { EventOnSale } from './events-on-sale.ts';
-import { seatId, type Stored } from './history.ts';
+import { seatId, type Stored, type StoredEntry, type StoredRegistration } from './history.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
 /** By Postgres' own clock. */
@@ -85,6 +85,8 @@ export async function readStored({ db }: Deployment, events: readonly EventOnSal
   const tickets = new Map(stored.flatMap((one) => one.tickets.map((ticket) => [ticket.id, ticket])));
   return {
     registrations: stored.flatMap(({ registrations }) => registrations),
+    entries: stored.flatMap(({ entries }) => entries),
+    offered: stored.flatMap(({ offered }) => offered),
     tickets: [...tickets.values()],
     allocations: stored.flatMap(({ allocations }) => allocations),
   };
@@ -129,8 +131,25 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
     .where('ticket_id', 'in', ticketIds)
     .where('partner_id', '=', partnerId)
     .execute();
+  const entries = await readEntries(db, fixture);
+  const references = new Set(entries.map(({ reference }) => reference));
   const sold = rows.filter(({ cancelledAt }) => cancelledAt === null);
   const baskets = Map.groupBy(rows, ({ holdId }) => holdId);
+  const storedOf = (row: (typeof rows)[number]): StoredRegistration => {
+    const { serial, passCode, ticketId, requestId, state, cancelledAt, heldUntil, holdId, basket } = row;
+    return {
+      // A seat that has no attendee of its own has its place in the basket.
+      requestId: requestId ?? (holdId && seatId(basket ?? '', baskets.get(holdId)!.indexOf(row))) ?? '',
+      ticketId,
+      passReference: formatPassReference({ prefix, eventId, serial, passCode }),
+      state,
+      isCancelled: cancelledAt !== null,
+      isHeld: heldUntil instanceof Date && cancelledAt === null,
+      isReplaced: row.replacedBy !== null,
+      address: row.address,
+      changes: changes.get(serial) ?? [],
+    };
+  };
   return {
     tickets,
     allocations: allocations.map(({ ticketId, cap }) => ({
@@ -138,21 +157,9 @@ async function readEvent(db: Deployment['db'], { fixture, ticketIds }: EventOnSa
       cap,
       seats: sold.filter((row) => row.ticketId === ticketId).length,
     })),
-    registrations: rows.map((row) => {
-      const { serial, passCode, ticketId, requestId, state, cancelledAt, heldUntil, holdId, basket } = row;
-      return {
-        // A seat that has no attendee of its own has its place in the basket.
-        requestId: requestId ?? (holdId && seatId(basket ?? '', baskets.get(holdId)!.indexOf(row))) ?? '',
-        ticketId,
-        passReference: formatPassReference({ prefix, eventId, serial, passCode }),
-        state,
-        isCancelled: cancelledAt !== null,
-        isHeld: heldUntil instanceof Date && cancelledAt === null,
-        isReplaced: row.replacedBy !== null,
-        address: row.address,
-        changes: changes.get(serial) ?? [],
-      };
-    }),
+    entries,
+    offered: rows.filter(({ holdId }) => references.has(holdId ?? '')).map(storedOf),
+    registrations: rows.filter(({ holdId }) => !references.has(holdId ?? '')).map(storedOf),
   };
 }
 
@@ -162,4 +169,27 @@ async function readChanges(db: Deployment['db'], fixture: EventOnSale['fixture']
   for (const { serial, kind } of await journalOf(db, fixture))
     if (serial !== null) changes.set(serial, [...(changes.get(serial) ?? []), kind]);
   return changes;
+}
+
+/** The entries that a partner of an event has on waiting lists. */
+async function readEntries(db: Deployment['db'], { shardId, eventId, partnerId }: EventOnSale['fixture']) {
+  const { rows } = await sql<StoredEntry>`
+    select partner_reference as "requestId", id as reference, serial, ticket_id as "ticketId", seats::integer, state,
+      offered_at is not null as "wasOffered"
+    from waiting_entries
+    where shard_id = ${shardId} and event_id = ${eventId} and partner_id = ${partnerId} order by serial`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Whether no seat is free for an entry that waits. False where a server does not tell. */
+export async function isNoneServable({ db }: Deployment): Promise<boolean> {
+  const servable = sql`
+    select from tickets t join waiting_entries e on e.shard_id = t.shard_id and e.ticket_id = t.id
+    where t.waiting > 0 and e.state = 'waiting' and e.seats <= t.capacity - t.taken limit 1`.execute(db);
+  return servable.then(
+    ({ rows }) => rows.length === 0,
+    () => false,
+  );
 }

@@ -15,7 +15,16 @@ import { Partners } from './partners.ts';
 import { Random } from './random.ts';
 import { readList } from './read-list.ts';
 import { runningTime } from './running-time.ts';
-import { endHolds, hasNoneOpen, isFinalized, isNoneOverdue, readNow, readStored } from './read-stored.ts';
+import {
+  endHolds,
+  hasNoneOpen,
+  isFinalized,
+  isNoneOverdue,
+  isNoneServable,
+  readNow,
+  readStored,
+} from './read-stored.ts';
+import { checkWaiting, contactOf, countWaiting, findNewcomers, raiseSome } from './waiting-list.ts';
 
 /** What happens in a round; everything else follows from its seed. */
 export interface Round {
@@ -66,7 +75,12 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     roundId: `r${round.seed}`,
     random: new Random(random.seed()),
   });
-  const endSome = () => endHolds(deployment, events, HOLDS_ENDED_PERCENT).then(() => 'done' as const);
+  const raises = new Random(random.seed());
+  const endSome = async () => {
+    await endHolds(deployment, events, HOLDS_ENDED_PERCENT);
+    await raiseSome(deployment, events, raises);
+    return 'done' as const;
+  };
   // A server may be away; the seats wait for the next time.
   const ending = repeat(endSome, HOLDS_END_EVERY_MS, () => {});
   const problems: Violation[] = [];
@@ -137,23 +151,26 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
   const stored = await readStored(deployment, events);
   const differences = await reconcile(db);
   const { history } = partners;
+  const tolerance = {
+    mayTimeOut: round.faults.some((fault) => fault.mayTimeOut ?? fault.isOnPartnersWire ?? false),
+    mayFail: round.faults.some(makesRequestsFail),
+  };
   return {
     ...round,
     requests: history.requests.length,
     granted: stored.registrations.length,
     ends: countEnds(history),
-    uses: countUses(history),
+    uses: { ...countUses(history), ...countWaiting(history.waiting, stored.entries) },
     servingAfterMs,
     finalizedAfterMs,
     longestStopMs: runningTime.takeLongestStopMs(),
     violations: [
       ...problems,
-      ...checkHistory(history, stored, {
-        mayTimeOut: round.faults.some((fault) => fault.mayTimeOut ?? fault.isOnPartnersWire ?? false),
-        mayFail: round.faults.some(makesRequestsFail),
-      }),
-      ...(await checkTold(deployment, events)),
-      ...(await checkPublished(deployment, events)),
+      ...checkHistory(history, stored, tolerance),
+      ...checkWaiting(history.waiting, stored.entries, events, tolerance),
+      ...(await findNewcomers(deployment, events)),
+      ...(await checkTold(deployment, events, stored)),
+      ...(await checkPublished(deployment, events, stored)),
       ...checkMails(takenInRound(deployment, mailsBefore), addresseesOf(stored, events), mayComeAgain(round)),
       ...[...deployment.apis, ...deployment.workers, ...deployment.deliveries]
         .flatMap((service) => service.misfortunes())
@@ -172,6 +189,7 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
  */
 async function whatGoesOn(deployment: Deployment): Promise<string | null> {
   if (!(await isNoneOverdue(deployment))) return 'a seat is held for longer than its time';
+  if (!(await isNoneServable(deployment))) return 'seats are free for those who wait';
   if (!(await hasNoneOpen(deployment))) return 'a transaction that has written is open';
   if (!(await isFinalized(deployment, await readNow(deployment)))) return 'something is not finalized';
   await deliverNow(deployment);
@@ -179,13 +197,21 @@ async function whatGoesOn(deployment: Deployment): Promise<string | null> {
 }
 
 /** What partners were told, against what the journal tells. */
-async function checkTold({ db, webhooks }: Deployment, events: readonly EventOnSale[]): Promise<Violation[]> {
+async function checkTold(
+  { db, webhooks }: Deployment,
+  events: readonly EventOnSale[],
+  stored: Stored,
+): Promise<Violation[]> {
+  const references = referencesIn(stored);
   const live = events.filter(({ isTest }) => !isTest);
   const journals = await Promise.all(live.map((event) => readJournalFor(db, event)));
   return live.flatMap((event, index) =>
-    checkChain(pathOf(event), webhooks.takenAt(pathOf(event)), journals[index]!),
+    checkChain(pathOf(event), webhooks.takenAt(pathOf(event)), journals[index]!, references),
   );
 }
+
+const referencesIn = ({ entries }: Stored) =>
+  new Map(entries.map(({ serial, reference }) => [serial, reference]));
 
 /** What the journal has for a partner of an event: its registrations, and the tickets. */
 const readJournalFor = async (db: Deployment['db'], { fixture }: EventOnSale) =>
@@ -194,11 +220,12 @@ const readJournalFor = async (db: Deployment['db'], { fixture }: EventOnSale) =>
   );
 
 /** Every state of a registration is in the journal once, and in the list of its partner. */
-async function checkPublished({ db, apiUrls }: Deployment, events: readonly EventOnSale[]) {
+async function checkPublished({ db, apiUrls }: Deployment, events: readonly EventOnSale[], stored: Stored) {
+  const references = referencesIn(stored);
   const violations: Violation[] = [];
   for (const event of events) {
     const { fixture } = event;
-    const journal = (await readJournalFor(db, event)).map(nameOfEntry);
+    const journal = (await readJournalFor(db, event)).map((entry) => nameOfEntry(entry, references));
     const list = await readList(trimSlash(apiUrls[0]!), event);
     violations.push(...findRepeats(`journal of event ${fixture.eventId}`, journal));
     violations.push(...findRepeats(`list of event ${fixture.eventId}`, list));
@@ -221,14 +248,22 @@ const mayComeAgain = ({ faults }: Round) =>
 const takenInRound = ({ mails }: Deployment, before: number) => mails.taken.slice(before);
 
 /** Whoever is registered under a live event. Who was cancelled may have been before the e-mail was sent. */
-function addresseesOf({ registrations }: Stored, events: readonly EventOnSale[]): Addressee[] {
+function addresseesOf(
+  { registrations, offered, entries }: Stored,
+  events: readonly EventOnSale[],
+): Addressee[] {
   const tickets = new Set(events.filter(({ isTest }) => !isTest).flatMap(({ ticketIds }) => ticketIds));
-  return registrations
-    .filter(({ ticketId }) => tickets.has(ticketId))
-    .map(({ address, changes }) => ({
+  const isLive = ({ ticketId }: { ticketId: number }) => tickets.has(ticketId);
+  return [
+    ...[...registrations, ...offered].filter(isLive).map(({ address, changes }) => ({
       address: address ?? '',
       mayHaveNone: !changes.includes('confirmed') || changes.includes('cancelled'),
-    }));
+    })),
+    // An offer may have ended before its e-mail was sent.
+    ...entries
+      .filter((entry) => isLive(entry) && entry.wasOffered)
+      .map(({ requestId }) => ({ address: contactOf(requestId).emailAddress, mayHaveNone: true })),
+  ];
 }
 
 function countEnds({ requests }: History): Record<string, number> {

@@ -3,6 +3,7 @@ import type { Database } from '@floodgate/database';
 import { expireHolds, reserveBatch } from '@floodgate/registrations';
 import { serveWaitingLists } from '@floodgate/waiting-list';
 import { sql } from 'kysely';
+import type { Fixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { endHolds, reservationOf } from '../harness/reservation.ts';
 import type { World } from './drawn-operations.ts';
@@ -40,10 +41,21 @@ interface Ticket {
 
 /** Returns what is wrong when nothing goes on any more. */
 export async function findProblems(db: Database, world: World): Promise<string[]> {
-  const entries = await readEntries(db, world);
-  const tickets = await readTickets(db, world);
+  return [
+    ...(await findProblemsOfLists(db, world)),
+    ...(await lostConfirmations(db, world)),
+    ...(await wrongAnswers(db, world)),
+  ];
+}
+
+type Lists = { fixture: Pick<Fixture, 'shardId' | 'eventId'>; ticketIds: readonly number[] };
+
+/** Returns what is wrong with tickets, their waiting lists, and what is published of them, when nothing goes on any more. */
+export async function findProblemsOfLists(db: Database, lists: Lists): Promise<string[]> {
+  const entries = await readEntries(db, lists);
+  const tickets = await readTickets(db, lists);
   const kinds = new Map<number, string[]>();
-  for (const { serial, kind } of await journalOf(db, world.fixture))
+  for (const { serial, kind } of await journalOf(db, lists.fixture))
     if (serial !== null) kinds.set(serial, [...(kinds.get(serial) ?? []), kind]);
   return [
     ...entries.flatMap((entry) =>
@@ -58,8 +70,6 @@ export async function findProblems(db: Database, world: World): Promise<string[]
     ...[...kinds]
       .filter(([, published]) => new Set(published).size < published.length)
       .map(([serial, published]) => `serial ${serial} was published as ${published.join()}`),
-    ...(await lostConfirmations(db, world)),
-    ...(await wrongAnswers(db, world, tickets)),
   ];
 }
 
@@ -107,9 +117,10 @@ async function lostConfirmations(db: Database, { fixture, confirmed, cancelled }
 }
 
 /** A newcomer gets a free seat if nobody waits, and none otherwise. */
-async function wrongAnswers(db: Database, { fixture }: World, tickets: readonly Ticket[]): Promise<string[]> {
+async function wrongAnswers(db: Database, world: World): Promise<string[]> {
+  const { fixture } = world;
   const problems: string[] = [];
-  for (const { id, capacity, taken, waiting } of tickets) {
+  for (const { id, capacity, taken, waiting } of await readTickets(db, world)) {
     const [outcome] = await reserveBatch(db, randomUUID(), [reservationOf(fixture, id)]);
     const expected = waiting === 0 && taken < capacity ? 'registered' : 'sold-out';
     if (outcome?.kind !== expected)
@@ -119,7 +130,7 @@ async function wrongAnswers(db: Database, { fixture }: World, tickets: readonly 
   return problems;
 }
 
-async function readEntries(db: Database, { fixture: { shardId, eventId } }: World): Promise<Entry[]> {
+async function readEntries(db: Database, { fixture: { shardId, eventId } }: Lists): Promise<Entry[]> {
   const { rows } = await sql<Entry>`
     select e.serial, e.ticket_id as "ticketId", e.seats::integer, e.state, e.offered_at is not null as "wasOffered",
       count(r.serial)::integer as offered, (count(r.serial) filter (where r.cancelled_at is null))::integer as kept,
@@ -132,7 +143,7 @@ async function readEntries(db: Database, { fixture: { shardId, eventId } }: Worl
   return rows;
 }
 
-async function readTickets(db: Database, { fixture: { shardId }, ticketIds }: World): Promise<Ticket[]> {
+async function readTickets(db: Database, { fixture: { shardId }, ticketIds }: Lists): Promise<Ticket[]> {
   const { rows } = await sql<Ticket>`
     select id, capacity, taken, waiting, offer_hours is not null and waiting_closes_at is null as "isOpen", (
       select count(*)::integer from registrations r
