@@ -35,6 +35,10 @@ export const USAGE = `npm run bench [-- options]
     --checkout <folder>     these five: npm start of another, installed checkout
   --rehearsal         the generator of floodgate rehearse: 20,000 requests a second to a server that only answers; under 1 min
   --baskets           seats sold by hold and confirm beside register, and a ticket with allocations beside one without; about 4 min
+  --waiting           a waiting list that is served after the capacity was raised, while newcomers are refused; about 2 min
+    --rows <n>              entries of the list (default: 100000)
+  --abandoned         a ticket that sells out although nine of ten baskets are abandoned; about 6 min
+    --rows <n>              seats of the ticket (default: 100000)
   --contender <names> only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
   --only <workloads>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
@@ -66,6 +70,8 @@ const GOES_WITH: Record<string, readonly string[]> = {
   idle: ['seconds', 'checkout'],
   rehearsal: ['pairs', 'seconds'],
   baskets: ['pairs', 'seconds'],
+  waiting: ['pairs', 'rows'],
+  abandoned: ['rows'],
 };
 const GOES_WITH_FULL_PLAN = ['contender', 'only', 'pairs', 'seconds'];
 const DEFAULT_STARTS = '30';
@@ -101,6 +107,8 @@ export function parseOptions(args: readonly string[]) {
       idle: { type: 'boolean' },
       rehearsal: { type: 'boolean' },
       baskets: { type: 'boolean' },
+      waiting: { type: 'boolean' },
+      abandoned: { type: 'boolean' },
       checkout: { type: 'string' },
       rows: { type: 'string' },
       'redis-seconds': { type: 'string' },

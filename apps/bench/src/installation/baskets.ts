@@ -1,5 +1,3 @@
-import { Agent, request as send } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { perform } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { grantEvent } from '@floodgate/events';
@@ -13,13 +11,12 @@ import { startFloodgate } from '../contenders/floodgate.ts';
 import type { Figure } from '../results.ts';
 import type { Servers } from '../servers.ts';
 import { registrationOf, ROOMY } from '../workloads.ts';
+import { createCall, dataOf } from './calls.ts';
 
 const CONNECTIONS = 128;
 const WARM_UP_SECONDS = 2;
 const PARTNERS = 10;
 const CONTACT = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
-
-type Call = (path: string, body: object) => Promise<{ responseCode: string; responseData: unknown }>;
 
 /**
  * Measures the seats a second that partners sell by Hold Seats and Confirm Hold, divided by those of Register For Event; and the rate of
@@ -44,15 +41,15 @@ export async function basketRatios(servers: Servers, rounds: number, seconds: nu
 
 async function sellFromBaskets(baseUrl: string, fixture: Fixture, rounds: number, seconds: number) {
   const ticketId = await fixture.addTicket({ capacity: ROOMY });
-  const call = createCall(baseUrl, fixture);
+  const send = createCall(baseUrl, fixture, CONNECTIONS);
+  const call = async (path: string, body: object) => dataOf(path, await send(path, body));
   const register = async () => {
     await call('/register', attendee(ticketId));
     return 1;
   };
   const basketOf = (seats: number) => async () => {
     const tickets = [{ organizedEventTicketID: ticketId, seats }];
-    const { responseData } = await call('/holds', { tickets });
-    const { holdReference } = responseData as { holdReference: string };
+    const { holdReference } = (await call('/holds', { tickets })) as { holdReference: string };
     await call(`/holds/${holdReference}/confirm`, { contact: CONTACT });
     return seats;
   };
@@ -84,24 +81,6 @@ async function seatsPerSecond(sell: () => Promise<number>, seconds: number): Pro
   };
   const sold = await Promise.all(Array.from({ length: CONNECTIONS }, buy));
   return sold.reduce((sum, seats) => sum + seats, 0) / seconds;
-}
-
-function createCall(baseUrl: string, { secretKey, eventRef }: Fixture): Call {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const headers = { 'x-secret-key': secretKey, 'x-event-ref': eventRef, 'content-type': 'application/json' };
-  return async (path, body) => {
-    const answer = await new Promise<Awaited<ReturnType<Call>>>((resolve, reject) => {
-      const request = send(
-        `${baseUrl}/api/v1/events${path}`,
-        { method: 'POST', agent, headers },
-        (response) =>
-          void json(response).then((value) => resolve(value as Awaited<ReturnType<Call>>), reject),
-      );
-      request.once('error', reject).end(JSON.stringify(body));
-    });
-    if (answer.responseCode !== '00') throw new Error(`${path} was answered ${answer.responseCode}`);
-    return answer;
-  };
 }
 
 async function sellAllocations(

@@ -1,5 +1,6 @@
 import type { Figure } from '../results.ts';
 import type { Servers } from '../servers.ts';
+import { sellAbandoned } from './abandoned.ts';
 import { basketRatios } from './baskets.ts';
 import { startInstallation } from './installation.ts';
 import { idleSeconds, idleShares } from './idle.ts';
@@ -7,6 +8,7 @@ import { launchRatios, mailRates, startMailServer } from './mails.ts';
 import { rehearsalOverhead } from './rehearsal.ts';
 import { watchedLaunch } from './watch.ts';
 import { testModeRatios } from './test-mode.ts';
+import { waitingRates } from './waiting.ts';
 
 interface FigureOptions {
   pairs: number | undefined;
@@ -16,7 +18,8 @@ interface FigureOptions {
 
 /** A kind of measurement with one list of figures, most of them of a checkout's `npm start`. */
 export interface FigureKind {
-  option: 'test-mode' | 'launch' | 'watch' | 'mails' | 'idle' | 'rehearsal' | 'baskets';
+  option:
+    'test-mode' | 'launch' | 'watch' | 'mails' | 'idle' | 'rehearsal' | 'baskets' | 'waiting' | 'abandoned';
   /** Returns its approximate duration. */
   seconds(options: FigureOptions): number;
   measure(directory: string, options: FigureOptions, servers: Servers): Promise<Figure[]>;
@@ -28,6 +31,8 @@ const SETTLE_SECONDS = 4;
 const SLICES = { pairs: 6, seconds: 4 };
 const MAILS = { pairs: 3, rows: 20_000, perSecond: 500 };
 const IDLE = { seconds: 30 };
+const WAITING = { pairs: 3, rows: 100_000, perSecond: 3_000 };
+const ABANDONED = { rows: 100_000, perSecond: 300 };
 const REHEARSAL = { pairs: 3, seconds: 10 };
 
 const slices = ({ pairs = SLICES.pairs, seconds = SLICES.seconds }: FigureOptions) => ({
@@ -94,5 +99,17 @@ export const FIGURES: readonly FigureKind[] = [
     seconds: ({ pairs = SLICES.pairs, seconds = SLICES.seconds }) => pairs * 8 * seconds + OVERHEAD_SECONDS,
     measure: (_directory, { pairs = SLICES.pairs, seconds = SLICES.seconds }, servers) =>
       basketRatios(servers, pairs, seconds),
+  },
+  {
+    option: 'waiting',
+    seconds: ({ pairs = WAITING.pairs, rows = WAITING.rows }) =>
+      pairs * (rows / WAITING.perSecond) + OVERHEAD_SECONDS,
+    measure: (_directory, { pairs = WAITING.pairs, rows = WAITING.rows }, servers) =>
+      waitingRates(servers, { rounds: pairs, entries: rows }),
+  },
+  {
+    option: 'abandoned',
+    seconds: ({ rows = ABANDONED.rows }) => rows / ABANDONED.perSecond + OVERHEAD_SECONDS,
+    measure: (_directory, { rows = ABANDONED.rows }, servers) => sellAbandoned(servers, rows),
   },
 ];

@@ -1,0 +1,140 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '@floodgate/database';
+import { reconcile } from '@floodgate/registrations';
+import { createFixture, type Fixture } from '@floodgate/test/harness/fixture.ts';
+import { attendee } from '@floodgate/test/harness/partner-client.ts';
+import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
+import { sql } from 'kysely';
+import { startFloodgate } from '../contenders/floodgate.ts';
+import type { Figure } from '../results.ts';
+import type { Servers } from '../servers.ts';
+import { createCall, dataOf, type PartnerCall } from './calls.ts';
+
+const NEWCOMERS = 8;
+const POLL_MS = 20;
+const TIMEOUT_MS = 300_000;
+const SOLD_OUT = '32';
+
+interface Options {
+  rounds: number;
+  entries: number;
+}
+
+/**
+ * Measures how many entries of a waiting list the worker serves per second after the capacity was raised, while newcomers register and must
+ * be refused. Each round has a new ticket.
+ */
+export async function waitingRates(servers: Servers, { rounds, entries }: Options): Promise<Figure[]> {
+  await using database = await servers.openDatabase();
+  await servers.emptyRedis();
+  const { url, db } = database;
+  const running = await startFloodgate({ databaseUrl: url, redisUrl: servers.redisUrl, db });
+  const measured: Round[] = [];
+  try {
+    const fixture = await createFixture(db);
+    const call = createCall(running.baseUrl, fixture, NEWCOMERS);
+    for (let round = 0; round < rounds; round += 1)
+      measured.push(await serveOnce(db, fixture, call, entries, () => servers.checkpoint()));
+    const [difference] = await reconcile(db);
+    if (difference) throw new Error(`${difference.subject} ${difference.problem}`);
+  } finally {
+    await running.stop();
+  }
+  const of = (name: keyof Round) => measured.map((round) => round[name]);
+  return [
+    { name: 'entries of a waiting list served a second', unit: '', rounds: of('perSecond'), atLeast: 5_000 },
+    { name: 'newcomers meanwhile who were not answered 32', unit: '', rounds: of('notRefused'), atMost: 0 },
+    { name: 'newcomers meanwhile who were answered 32', unit: '', rounds: of('refused'), atLeast: 1 },
+    { name: 'slowest answer to a newcomer', unit: 'ms', rounds: of('slowestMs'), atMost: 1_000 },
+  ];
+}
+
+interface Round {
+  perSecond: number;
+  refused: number;
+  notRefused: number;
+  slowestMs: number;
+}
+
+async function serveOnce(
+  db: Database,
+  fixture: Fixture,
+  call: PartnerCall,
+  entries: number,
+  checkpoint: () => Promise<void>,
+): Promise<Round> {
+  const ticketId = await fixture.addTicket({ capacity: 1, offerHours: 24 });
+  dataOf('/register', await call('/register', attendee(ticketId)));
+  await storeEntries(db, fixture, ticketId, entries);
+  await waitUntil('the list is published', () => isPublished(db), TIMEOUT_MS);
+  await sql`analyze`.execute(db);
+  await checkpoint();
+  const answers: { code: string; ms: number }[] = [];
+  const served = new AbortController();
+  const knock = async () => {
+    while (!served.signal.aborted) {
+      const since = performance.now();
+      const { responseCode: code } = await call('/register', attendee(ticketId));
+      answers.push({ code, ms: performance.now() - since });
+    }
+  };
+  const newcomers = Array.from({ length: NEWCOMERS }, knock);
+  const startedAt = performance.now();
+  await sql`update tickets set capacity = capacity + ${entries}::integer where id = ${ticketId}`.execute(db);
+  while ((await countWaiting(db, ticketId)) > 0) {
+    if (performance.now() - startedAt > TIMEOUT_MS) throw new Error('the list was not served');
+    await delay(POLL_MS);
+  }
+  const seconds = (performance.now() - startedAt) / 1_000;
+  served.abort();
+  await Promise.all(newcomers);
+  await waitUntil('the offers are published', () => isPublished(db), TIMEOUT_MS);
+  const refused = answers.filter(({ code }) => code === SOLD_OUT).length;
+  return {
+    perSecond: entries / seconds,
+    refused,
+    notRefused: answers.length - refused,
+    slowestMs: answers.reduce((slowest, { ms }) => Math.max(slowest, ms), 0),
+  };
+}
+
+/** Stores entries of one seat as join_waiting does, in one statement for each table. */
+async function storeEntries(
+  db: Database,
+  { shardId, eventId, partnerId }: Fixture,
+  ticketId: number,
+  entries: number,
+): Promise<void> {
+  await sql`
+    with joined as (
+      insert into waiting_entries (
+        shard_id, serial, id, event_id, ticket_id, partner_id, seats, full_name, email_address
+      )
+      select ${shardId}::integer, nextval('registrations_serial_seq'), gen_random_uuid(), ${eventId}::integer,
+        ${ticketId}::integer, ${partnerId}::integer, 1, 'Guest ' || number, 'guest' || number || '@example.com'
+      from generate_series(1, ${entries}::integer) as number
+      returning serial
+    ),
+    counted as (
+      update tickets set waiting = ${entries}::integer where shard_id = ${shardId} and id = ${ticketId}
+    )
+    insert into changes (shard_id, kind, event_id, partner_id, serials)
+    select ${shardId}::integer, 'waiting.joined', ${eventId}::integer, ${partnerId}::integer, array[serial] from joined`.execute(
+    db,
+  );
+}
+
+async function countWaiting(db: Database, ticketId: number): Promise<number> {
+  const { rows } = await sql<{ waiting: number }>`select waiting from tickets where id = ${ticketId}`.execute(
+    db,
+  );
+  return rows[0]!.waiting;
+}
+
+async function isPublished(db: Database): Promise<boolean> {
+  const { rows } = await sql`
+    (select from changes limit 1) union all (select from batches where state = 'pending' limit 1)`.execute(
+    db,
+  );
+  return rows.length === 0;
+}
