@@ -235,12 +235,19 @@ const OPERATIONS: Record<string, [weight: number, run: Operation]> = {
   close: [
     1,
     (db, world, random) =>
-      changeTicket(db, world, random, random.pick(['offer_hours = null', 'waiting_closes_at = now()'])),
+      changeTicket(
+        db,
+        world,
+        random,
+        random.pick(['offer_hours = null', "waiting_closes_at = now() - interval '1 minute'"]),
+      ),
   ],
   open: [
     4,
-    (db, world, random) => changeTicket(db, world, random, 'offer_hours = 24, waiting_closes_at = null'),
+    (db, world, random) =>
+      changeTicket(db, world, random, 'offer_hours = 24, waiting_closes_at = null, active = true'),
   ],
+  stop: [1, (db, world, random) => changeTicket(db, world, random, 'active = false')],
   serve: [3, (db, { fixture }) => serveWaitingLists(db, fixture.shardId, LIMIT)],
   finalize: [2, async (db, { fixture }) => finalizePending(db, fixture.shardId).then(() => 'done')],
 };

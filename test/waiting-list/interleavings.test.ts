@@ -10,7 +10,7 @@ import { findWrongSteps, recordChanges } from './recorded-changes.ts';
 const ROUNDS = Number(process.env['WAITING_ROUNDS'] ?? 100);
 const SEED = Number(process.env['WAITING_SEED'] ?? Date.now() % 2 ** 31);
 const CONNECTIONS = 5;
-const OPERATIONS = 20;
+const OPERATIONS = 25;
 
 let connections: Database[];
 

@@ -36,6 +36,7 @@ interface Ticket {
   taken: number;
   live: number;
   waiting: number;
+  active: boolean;
   isOpen: boolean;
 }
 
@@ -91,7 +92,7 @@ function problemsOfEntry(entry: Entry, published: readonly string[]): string[] {
 }
 
 function problemsOfTicket(
-  { capacity, taken, live, waiting, isOpen }: Ticket,
+  { capacity, taken, live, waiting, active, isOpen }: Ticket,
   waiters: readonly Entry[],
 ): string[] {
   const free = capacity - taken;
@@ -99,7 +100,7 @@ function problemsOfTicket(
     [live > capacity, `has sold ${live} of ${capacity} seats`],
     [live !== taken, `counts ${taken} taken seats, and has ${live}`],
     [waiters.length !== waiting, `counts ${waiting} entries, and has ${waiters.length}`],
-    [waiters.some(({ seats }) => seats <= free), `has ${free} seats for an entry that waits`],
+    [active && waiters.some(({ seats }) => seats <= free), `has ${free} seats for an entry that waits`],
     [!isOpen && waiters.length > 0, 'is closed, and entries wait'],
   ];
   return problems.filter(([isWrong]) => isWrong).map(([, problem]) => problem);
@@ -116,13 +117,14 @@ async function lostConfirmations(db: Database, { fixture, confirmed, cancelled }
   return rows.map(({ serial }) => `seat ${serial} was confirmed, and is cancelled`);
 }
 
-/** A newcomer gets a free seat if nobody waits, and none otherwise. */
+/** A newcomer gets a free seat if nobody waits and the ticket is on sale, and none otherwise. */
 async function wrongAnswers(db: Database, world: World): Promise<string[]> {
   const { fixture } = world;
   const problems: string[] = [];
-  for (const { id, capacity, taken, waiting } of await readTickets(db, world)) {
+  for (const { id, capacity, taken, waiting, active } of await readTickets(db, world)) {
     const [outcome] = await reserveBatch(db, randomUUID(), [reservationOf(fixture, id)]);
-    const expected = waiting === 0 && taken < capacity ? 'registered' : 'sold-out';
+    const isFree = waiting === 0 && taken < capacity;
+    const expected = !active ? 'not-on-sale' : isFree ? 'registered' : 'sold-out';
     if (outcome?.kind !== expected)
       problems.push(`a newcomer of ticket ${id}: ${outcome?.kind}, not ${expected}`);
   }
@@ -145,7 +147,7 @@ async function readEntries(db: Database, { fixture: { shardId, eventId } }: List
 
 async function readTickets(db: Database, { fixture: { shardId }, ticketIds }: Lists): Promise<Ticket[]> {
   const { rows } = await sql<Ticket>`
-    select id, capacity, taken, waiting, offer_hours is not null and waiting_closes_at is null as "isOpen", (
+    select id, capacity, taken, waiting, active, offer_hours is not null and waiting_closes_at is null as "isOpen", (
       select count(*)::integer from registrations r
       where r.shard_id = t.shard_id and r.ticket_id = t.id and r.cancelled_at is null
     ) as live

@@ -46,6 +46,7 @@ interface Row {
   capacity: number;
   taken: number;
   waiting: number;
+  active: boolean;
   offer_hours: number | null;
   waiting_closes_at: string | null;
   cancelled_at: string | null;
@@ -59,7 +60,7 @@ interface Row {
 interface Step {
   newcomers: number;
   offered: Row[];
-  /** Whether it changed the capacity, or opened or closed the list. */
+  /** Whether it changed the capacity, opened or closed the list, or stopped or resumed the sale. */
   isChangeOfTicket: boolean;
 }
 
@@ -74,11 +75,16 @@ class ListModel {
     this.#entryIds = entryIds;
   }
 
-  /** Whether seats are free for an entry that waits, and the list is open. */
+  /** Whether the ticket is on sale and its list is open. */
+  isOpen(): boolean {
+    const { active, offer_hours, waiting_closes_at } = this.ticket!;
+    return active && offer_hours !== null && waiting_closes_at === null;
+  }
+
+  /** Whether seats are free for an entry that waits, and can be offered. */
   hasIdleSeats(): boolean {
-    const { capacity, offer_hours, waiting_closes_at } = this.ticket!;
-    if (offer_hours === null || waiting_closes_at !== null) return false;
-    return [...this.waiting.values()].some(({ seats }) => seats <= capacity - this.seats.size);
+    const free = this.ticket!.capacity - this.seats.size;
+    return this.isOpen() && [...this.waiting.values()].some(({ seats }) => seats <= free);
   }
 
   /** Applies the changes of a transaction. */
@@ -93,8 +99,8 @@ class ListModel {
   }
 
   #changeTicket(after: Row, step: Step): void {
-    const settings = ({ capacity, offer_hours, waiting_closes_at }: Row) =>
-      [capacity, offer_hours, waiting_closes_at].join();
+    const settings = ({ active, capacity, offer_hours, waiting_closes_at }: Row) =>
+      [active, capacity, offer_hours, waiting_closes_at].join();
     step.isChangeOfTicket ||= this.ticket === null || settings(this.ticket) !== settings(after);
     this.ticket = after;
   }
@@ -147,7 +153,11 @@ function applyStep(model: ListModel, changes: readonly Recorded[]): string[] {
       offered.some((late) => passedOver(late).length > 0),
       'an entry was served before an older one that needs no more seats',
     ],
-    // A raised capacity and an opened list wait for the worker.
+    [
+      offered.length > 0 && !model.isOpen(),
+      'an offer was made although the ticket is not on sale, or its list is closed',
+    ],
+    // A raised capacity, an opened list and a resumed sale wait for the worker.
     [
       model.hasIdleSeats() && !(before?.isIdle ?? false) && !isChangeOfTicket,
       'seats are free, and were not offered to an entry that they can serve',
