@@ -238,6 +238,8 @@ describe('a change is noted', () => {
       active: true,
       saleStartsAt: null,
       saleEndsAt: null,
+      offerHours: null,
+      waitingClosesAt: null,
     };
     expect(created).toEqual(by('ticket.create', `ticket:${ticketId}`, null, { eventId, ...settings }));
     const after = { ...settings, capacity: 6, saleEndsAt: '1970-01-01T00:00:00.000Z' };

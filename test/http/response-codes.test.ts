@@ -230,6 +230,8 @@ const PROVOCATIONS: Provocation[] = [
   ['35', 409, 'the time to cancel is over', cancelTooLate],
   ['35', 409, 'a pass is asked for before the registration is confirmed', passTooEarly],
   ['37', 409, 'the partner holds its share of the ticket', holdTwice],
+  ['38', 409, 'a seat is left', () => joinWaitingList({ capacity: 1, offerHours: 1 })],
+  ['39', 409, 'the ticket has no waiting list', () => joinWaitingList({ capacity: 1 })],
   ['34', 404, 'the serial is unknown', () => partner.registration('GALA-1001-999999-1234567890')],
   ['34', 404, 'the reference is malformed', () => partner.registration("' or 1=1 --")],
   ['34', 404, 'the reference is long', () => partner.registration('a'.repeat(101))],
@@ -250,6 +252,11 @@ const PROVOCATIONS: Provocation[] = [
   ['71', 409, 'there are ten webhooks already', oneWebhookTooMany],
   ['72', 409, 'the operator has paused the webhook', resumedAgainstTheOperator],
 ];
+
+async function joinWaitingList(settings: Parameters<Fixture['addTicket']>[0]) {
+  const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
+  return partner.post('/waiting-list', { organizedEventTicketID: await gala.addTicket(settings), contact });
+}
 
 async function holdTwice() {
   const ticketOfOneHold = attendee(await gala.addTicket({ capacity: 5 }));

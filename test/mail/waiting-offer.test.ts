@@ -176,7 +176,9 @@ test('offers of a test event stay inside: none is sent to a server, and the mail
   await waitUntil('the journal was read', async () => {
     const { rows } = await sql<{ read: boolean }>`
       select last_offset = (select last_offset from journal_heads where shard_id = ${gala.shardId}) as read
-      from journal_consumers where event_id = ${gala.eventId}`.execute(database.db);
+      from journal_consumers where shard_id = ${gala.shardId} and event_id = ${gala.eventId}`.execute(
+      database.db,
+    );
     return rows[0]!.read;
   });
   expect([server.mails, await offers()]).toEqual([[], []]);

@@ -7,7 +7,7 @@ import { createWorld, perform } from './drawn-operations.ts';
 import { findProblems, settle } from './quiet-list.ts';
 import { findWrongSteps, recordChanges } from './recorded-changes.ts';
 
-const ROUNDS = Number(process.env['WAITING_ROUNDS'] ?? 100);
+const ROUNDS = Number(process.env['WAITING_ROUNDS'] ?? 50);
 const SEED = Number(process.env['WAITING_SEED'] ?? Date.now() % 2 ** 31);
 const CONNECTIONS = 5;
 const OPERATIONS = 25;

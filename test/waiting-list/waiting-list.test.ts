@@ -163,6 +163,18 @@ test('a list that is closed ends, and its seats are sold to everybody', async ()
   expectFailure(await ask(), '39', 409);
 });
 
+test('an entry that needs more seats than the ticket has by now expires, and others get the seats', async () => {
+  const [pair, one] = [await join(2), await join()];
+  await cancel(sold[0]!);
+  entryIn(await leave(one));
+  await setTicket('capacity = 1');
+  await cancel(sold[1]!);
+  expectFailure(await register(), '32', 409);
+  expect(await serve()).toBe(1);
+  expect(await states([pair])).toEqual(['expired']);
+  expect((await register()).body.responseCode).toBe('00');
+});
+
 test('who leaves is not served, and the last who leaves frees the seats', async () => {
   const [pair, one] = [await join(2), await join()];
   entryIn(await leave(one));
