@@ -38,11 +38,10 @@ const NOBODY: ReturnType<typeof attendeeIn> = {
 };
 
 /** The content that two requests with the same idempotency key must share. */
-const contentOf = ({ partnerReference, ...request }: RegistrationRequest) => [
-  request.organizedEventTicketID,
-  attendeeIn(request),
-  ...(partnerReference == null ? [] : [partnerReference]),
-];
+function contentOf(request: RegistrationRequest) {
+  const content = [request.organizedEventTicketID, attendeeIn(request)];
+  return request.partnerReference == null ? content : [...content, request.partnerReference];
+}
 
 const holdSecondsIn = ({ 'hold-for': seconds }: Headers) => (seconds === undefined ? null : Number(seconds));
 
@@ -256,9 +255,13 @@ export async function reserveBatch(
   const reservations = reservationsOf(submissions);
   const { wanted, indexes } = countWanted(reservations);
   const calls = findCalls(submissions);
-  const plain = (read: (reservation: Reservation) => number | string | null) =>
-    plainArray(reservations.map(read));
-  const text = (read: (reservation: Reservation) => string | null) => textArray(reservations.map(read));
+  // Most columns have no value, so they are not gathered first.
+  const column = <Value extends number | string>(
+    read: (reservation: Reservation) => Value | null,
+    format: (values: (Value | null)[]) => string | null,
+  ) => (reservations.some((one) => read(one) !== null) ? format(reservations.map(read)) : null);
+  const plain = (read: (reservation: Reservation) => number | string | null) => column(read, plainArray);
+  const text = (read: (reservation: Reservation) => string | null) => column(read, textArray);
   // Citus sends the whole call to the shard's server only if it is in the select list and its arguments are plain values.
   const { rows } = await sql<{ answer: Answer }>`
     select reserve_batch(
