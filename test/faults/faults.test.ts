@@ -5,7 +5,7 @@ import { runCampaign, type CampaignOptions } from './campaign.ts';
 import { runClientCampaign } from './client-campaign.ts';
 import { describeClientCampaign, describeRound, describeViolations } from './report.ts';
 
-const ROUNDS = 20;
+const ROUNDS = 15;
 const ROUNDS_ON_CITUS = 3;
 const CLIENT_REGISTRATIONS = 10_000;
 const HOLD_MS = { from: 200, to: 800 };
