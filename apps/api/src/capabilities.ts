@@ -1,3 +1,4 @@
+import { doorApi } from '@floodgate/door/api';
 import { partnersApi } from '@floodgate/partners/api';
 import { passesApi } from '@floodgate/passes/api';
 import { registrationsApi } from '@floodgate/registrations/api';
@@ -13,4 +14,5 @@ export const CAPABILITIES = [
   ticketsApi,
   webhooksApi,
   passesApi,
+  doorApi,
 ];

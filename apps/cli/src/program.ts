@@ -1,6 +1,7 @@
 import { Command, Help, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings';
 import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
+import { addDoorCommands } from '@floodgate/door/cli';
 import { addEventCommands, addShardCommands } from '@floodgate/events/cli';
 import { addMailCommands } from '@floodgate/mail/cli';
 import { addAccessCommands, addAuditCommand, addOperatorCommands } from '@floodgate/operators/cli';
@@ -33,6 +34,7 @@ const COMMANDS = [
   addRegistrationCommands,
   addWebhookCommands,
   addPassCommands,
+  addDoorCommands,
   addStatusCommand,
   addQueueCommands,
   addRedriveCommand,

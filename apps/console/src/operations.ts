@@ -1,3 +1,4 @@
+import { doorOperations } from '@floodgate/door/console';
 import { eventOperations } from '@floodgate/events/console';
 import { mailOperations } from '@floodgate/mail/console';
 import type { Operation, OperationContext } from '@floodgate/operators';
@@ -22,6 +23,7 @@ export const operationsOf = (config: ConsoleConfig): Operation[] => [
   ...webhookOperations(config.WEBHOOK_ALLOW_PRIVATE === 'true'),
   ...mailOperations(config),
   ...passOperations,
+  ...doorOperations,
   ...queueOperations,
   ...processOperations,
   ...auditOperations,

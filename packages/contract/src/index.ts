@@ -1,3 +1,4 @@
+export * from './admissions.ts';
 export * from './answers.ts';
 export * from './envelope.ts';
 export * from './fields.ts';

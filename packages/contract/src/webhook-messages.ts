@@ -1,5 +1,5 @@
 import { Type, type TProperties } from '@sinclair/typebox';
-import { RegistrationEntry, ticketOfEvent } from './answers.ts';
+import { PassReference, RegistrationEntry, ticketOfEvent } from './answers.ts';
 import { nullableTimestamp, oneOf, open, Text, Timestamp } from './fields.ts';
 import { UUID_PATTERN } from './formats.ts';
 import { EXAMPLE_EVENT_REF } from './headers.ts';
@@ -27,6 +27,19 @@ const TicketEntry = open(
     dateChanged: Timestamp('Time of the change.'),
   },
   'A change to a ticket.',
+);
+
+const AdmissionEntry = open(
+  'WebhookAdmissionEntry',
+  {
+    type: MessageType('registration.admitted', 'registration.admitted_again'),
+    passReference: PassReference,
+    ...ticketOfEvent,
+    gate: Text('Name of the gate.', 'Main entrance'),
+    dateAdmitted: Timestamp('Time of the admission.'),
+    dateChanged: Timestamp('Time at which the service learned of the admission.'),
+  },
+  'A person was let in. admitted_again: although the pass was admitted before. List Admissions has all admissions of the pass.',
 );
 
 const { entry, seats, partnerReference } = WaitingEntry.properties;
@@ -87,16 +100,19 @@ const message = (operationId: string, summary: string, schema: object) => ({
 export const WEBHOOK_MESSAGES = {
   'event.changes': message(
     'receiveChanges',
-    'Changes of registrations, tickets and waiting lists',
+    'Changes of registrations, admissions, tickets and waiting lists',
     bodyOf('WebhookChanges', 'event.changes', 'Time of the last entry.', {
       previousCursor: Text(
         'Cursor of the previous message. If it differs from the last cursor that you received, a message is missing.',
         '0',
       ),
       cursor: Text('Cursor of the last entry. List Registrations accepts it as `after`.', '2'),
-      entries: Type.Array(Type.Union([ChangedRegistration, TicketEntry, ChangedWaitingEntry]), {
-        description: 'The entries, oldest first.',
-      }),
+      entries: Type.Array(
+        Type.Union([ChangedRegistration, AdmissionEntry, TicketEntry, ChangedWaitingEntry]),
+        {
+          description: 'The entries, oldest first.',
+        },
+      ),
     }),
   ),
   'webhook.test': message(

@@ -7,6 +7,8 @@ export const WEBHOOK_EVENT_TYPES = [
   'registration.confirmed',
   'registration.cancelled',
   'registration.failed',
+  'registration.admitted',
+  'registration.admitted_again',
   'ticket.sold_out',
   'ticket.reopened',
   'waiting.joined',

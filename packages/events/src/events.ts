@@ -168,7 +168,7 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
   const ofEvent = sql`where shard_id = ${from} and event_id = ${eventId}`;
   const { rows: tickets } = await sql<{ row: { taken: number; allocated: boolean } }>`
     select to_jsonb(tickets) as row from tickets ${ofEvent} for update`.execute(db);
-  const isAny = async (table: 'journal_segments' | 'journal_consumers') =>
+  const isAny = async (table: 'journal_segments' | 'journal_consumers' | 'gates') =>
     (await sql`select from ${sql.table(table)} ${ofEvent} limit 1`.execute(db)).rows.length > 0;
   if (tickets.some(({ row }) => row.taken > 0) || (await isAny('journal_segments')))
     throw new Failure(
@@ -178,6 +178,7 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
     throw new Failure('the event has allocations, so it stays in its shard');
   if (await isAny('journal_consumers'))
     throw new Failure('the event has webhooks or e-mails, so it stays in its shard');
+  if (await isAny('gates')) throw new Failure('the event has gates, so it stays in its shard');
   await sql`delete from tickets ${ofEvent}`.execute(db);
   await db.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();
   const moved = JSON.stringify(tickets.map(({ row }) => ({ ...row, shard_id: shardId })));

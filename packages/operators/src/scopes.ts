@@ -8,6 +8,7 @@ export const AREAS = [
   'webhooks',
   'mail',
   'passes',
+  'door',
   'queue',
   'audit',
   'access',

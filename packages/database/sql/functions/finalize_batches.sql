@@ -71,7 +71,7 @@ begin
     -- A confirmation is published unless its batch will do so.
     select array_agg(kind), array_agg(event_id), array_agg(partner_id), array_agg(change.serial)
     from unnest(kinds, events, partners, serials) as change (kind, event_id, partner_id, serial)
-    -- The serials of waiting lists are no registrations.
+    -- The serials of waiting lists and of the door are no registrations.
     left join lateral (
       select held_until from registrations where shard_id = shard and serial = change.serial offset 0
     ) r on true
@@ -141,8 +141,8 @@ begin
     into kinds, events, partners, serials;
   end if;
 
-  -- In the order in which one registration or entry can have these changes, because it can have several in one call. Lists are cut into pieces of 1,000,
-  -- each once (offset 0), because a reader loads a whole list even for a few serials.
+  -- In the order in which one registration, entry or admission can have these changes, because it can have several in one call. Lists
+  -- are cut into pieces of 1,000, each once (offset 0), because a reader loads a whole list even for a few serials.
   if serials is not null then
     insert into journal_segments (
       shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials
@@ -163,7 +163,7 @@ begin
               unnest(serials) as serial
           ) r
           group by kind, event_id, partner_id
-          order by kind in ('cancelled', 'waiting.confirmed', 'waiting.expired'), kind = 'waiting.offered', first
+          order by kind in ('cancelled', 'admitted_again', 'waiting.confirmed', 'waiting.expired'), kind = 'waiting.offered', first
         ) owner
       ) whole
       offset 0

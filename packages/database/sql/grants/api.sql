@@ -16,6 +16,9 @@ grant select, update (taken) on tickets, allocations to :"role";
 grant select (
   shard_id, serial, id, event_id, ticket_id, partner_id, seats, state, partner_reference, joined_at, offered_at, expires_at
 ) on waiting_entries to :"role";
+grant select on gates, devices, admissions to :"role";
+grant select (shard_id, device_id, counter) on scans to :"role";
+grant update (code_hash, public_key, token_hash, version, last_contact_at, last_counter, signed_off_at) on devices to :"role";
 grant select, insert, delete on idempotency_keys to :"role";
 
 grant select (id, requests_per_second, weight, disabled_at) on partners to :"role";
@@ -33,7 +36,8 @@ grant insert, update (ends_at), delete on webhook_secrets to :"role";
 -- The audit log records the changes of partners. The API cannot read it.
 grant insert on partner_audit_log to :"role";
 
-grant execute on function reserve_batch, change_registrations, change_holds, replace_attendee, join_waiting, leave_waiting
+grant execute on function reserve_batch, change_registrations, change_holds, replace_attendee, join_waiting, leave_waiting,
+  record_scans
 to :"role";
 -- It reports itself to operators.
 grant select, insert, update, delete on processes to :"role";

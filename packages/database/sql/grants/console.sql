@@ -5,7 +5,7 @@ grant select on
   schema_files, shards, events, event_grants, tickets, allocations, ticket_states, batches, changes, registrations, journal_heads,
   journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts, mail_suppressions,
   secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys, attendees,
-  waiting_entries
+  waiting_entries, gates, devices, scans, admissions
 to :"role";
 grant update (full_name, email_address, attendee_digest) on registrations to :"role";
 grant insert, update (name, email) on attendees to :"role";
@@ -17,11 +17,13 @@ grant update (
 ) on events to :"role";
 grant insert, delete on event_grants to :"role";
 grant insert, update, delete on allocations to :"role";
+grant insert, update (name, tickets, opens_at, closes_at, shows_names) on gates to :"role";
+grant insert, update (code_hash, code_expires_at, revoked_at, lost) on devices to :"role";
 grant insert, delete on tickets to :"role";
 grant update (
   title, price, benefits, active, capacity, allocated, sale_starts_at, sale_ends_at, offer_hours, waiting_closes_at, last_modified_at, last_modified_by
 ) on tickets to :"role";
-grant usage on sequence ticket_ids, changes_id_seq to :"role";
+grant usage on sequence ticket_ids, door_ids, changes_id_seq to :"role";
 grant insert (shard_id, id, at, kind, ticket_id) on changes to :"role";
 grant update (state, pending_since, finished_at, failure, relay_at, journal_offset) on batches to :"role";
 

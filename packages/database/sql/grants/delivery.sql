@@ -9,7 +9,7 @@ grant select (
   shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, reserved_at, held_until, cancelled_at,
   full_name, email_address, table_or_seat, partner_reference
 ) on registrations to :"role";
-grant select on waiting_entries to :"role";
+grant select on waiting_entries, gates, admissions to :"role";
 grant select (id, contact_email, disabled_at) on partners to :"role";
 -- A webhook is delivered only while its partner has access to the event.
 grant select (partner_id, mode, expires_at, revoked_at) on secret_keys to :"role";

@@ -5,9 +5,10 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed';
-/** The kinds of journal entries: about a registration, a ticket, or an entry of a waiting list. */
+/** The kinds of journal entries: about a registration, an admission, a ticket, or an entry of a waiting list. */
 export type JournalKind =
   | ('confirmed' | 'cancelled' | 'failed')
+  | ('admitted' | 'admitted_again')
   | ('sold_out' | 'reopened')
   | `waiting.${'joined' | 'offered' | 'expired' | 'confirmed'}`;
 export type WaitingState = 'waiting' | 'offered' | 'confirmed' | 'expired' | 'left';
@@ -35,6 +36,11 @@ export type AuditedState = Record<string, unknown>;
 
 interface OfShard {
   shard_id: number;
+}
+
+interface OfEvent extends OfShard {
+  id: Generated<number>;
+  event_id: number;
 }
 
 interface OfPartner extends OfShard {
@@ -167,6 +173,33 @@ export interface Schema {
     offered_at: Date | null;
     /** When its offer ends, or ended. */
     expires_at: Date | null;
+  };
+  gates: OfEvent & {
+    name: string;
+    area: string;
+    tickets: number[] | null;
+    opens_at: Date | null;
+    closes_at: Date | null;
+    entry_rule: 'once' | 're-entry' | 'any';
+    shows_names: boolean;
+  };
+  /** Scanners at the gates. */
+  devices: OfEvent & {
+    name: string;
+    gates: number[];
+    code_hash: Buffer | null;
+    code_expires_at: Date;
+    public_key: Generated<Buffer | null>;
+    token_hash: Generated<Buffer | null>;
+    version: Generated<string | null>;
+    last_contact_at: Generated<Date | null>;
+    skew_ms: Generated<number>;
+    last_counter: Generated<number>;
+    received: Generated<number>;
+    signed_off_at: Generated<Date | null>;
+    revoked_at: Generated<Date | null>;
+    lost: Generated<boolean>;
+    forked_counter: Generated<number | null>;
   };
   /** Changes that are committed and not published yet. */
   changes: OfShard & { kind: string; ticket_id: number | null };

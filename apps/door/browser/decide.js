@@ -1,0 +1,49 @@
+import { readPass } from './signed.js';
+
+/** @import { Admission, Direction, EventDocument, First, Gate, OutcomeName, PublicKey } from './wire.d.ts' */
+
+/**
+ * What an offline decision depends on.
+ * @typedef {object} Known
+ * @property {PublicKey[]} keys
+ * @property {EventDocument} event
+ * @property {Gate} gate
+ * @property {string} deviceName
+ * @property {number} nowMs The time of the server, as far as the device knows it.
+ * @property {(serial: number) => Promise<boolean>} isRevoked
+ * @property {(serial: number) => Promise<Admission | undefined>} admissionOf This device's own, in the area of the gate.
+ */
+
+/**
+ * Returns the outcome of a scan without the server, by the rules in apps/docs/how-it-works/door.md.
+ * @param {string} pass
+ * @param {Direction} direction
+ * @param {Known} known
+ * @returns {Promise<{ outcome: OutcomeName, first: First | null }>}
+ */
+export async function decide(pass, direction, known) {
+  const outcome = await refusalOf(pass, direction, known);
+  if (typeof outcome === 'string') return { outcome, first: null };
+  const admission = await known.admissionOf(outcome.serial);
+  if (!admission || isAdmittedAgain(known.gate, admission)) return { outcome: 'admitted', first: null };
+  const { at, gate } = admission;
+  return { outcome: 'already-admitted', first: { at, gate, device: known.deviceName } };
+}
+
+/** @param {string} pass @param {Direction} direction @param {Known} known */
+async function refusalOf(pass, direction, { keys, event, gate, nowMs, isRevoked }) {
+  if (direction === 'out') return 'exited';
+  const content = await readPass(pass, keys);
+  if (typeof content === 'string') return content;
+  if (content.eventID !== event.event) return 'unknown';
+  if (await isRevoked(content.serial)) return 'cancelled';
+  if (gate.tickets && !gate.tickets.includes(content.ticketID)) return 'wrong-gate';
+  const isBefore = (/** @type {string | null} */ time) => time !== null && nowMs < Date.parse(time);
+  const isAfter = (/** @type {string | null} */ time) => time !== null && nowMs >= Date.parse(time);
+  if ([event.validFrom, gate.opensAt].some(isBefore)) return 'too-early';
+  return [event.validUntil, gate.closesAt].some(isAfter) ? 'too-late' : content;
+}
+
+/** @param {Gate} gate @param {Admission} admission */
+const isAdmittedAgain = ({ entryRule }, { isInside }) =>
+  entryRule === 'any' || (entryRule === 're-entry' && !isInside);

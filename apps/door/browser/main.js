@@ -1,0 +1,233 @@
+import { startCamera } from './camera.js';
+import { recount, sendAgain } from './chain.js';
+import { readKeyboard } from './keyboard.js';
+import { scanPass, undo, undoOpenQuestion } from './scan.js';
+import { enrol } from './server.js';
+import { element, showDoor, showNotice, showResult, showSections } from './show.js';
+import { eraseAll, loadFacts, openStorage, saveFacts } from './storage.js';
+import { keepSynchronized, resume, signOff } from './sync.js';
+
+/** @import { Device, Door } from './wire.d.ts' */
+/** @import { Result, Undoable } from './scan.js' */
+
+const RENDER_INTERVAL_MS = 5_000;
+const inputOf = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (element(id));
+
+/** What a code from the camera, the keyboard or a form does. */
+let onCode = (/** @type {string} */ _text) => {};
+
+/** @type {Promise<unknown>} */
+let tasks = Promise.resolve();
+
+/** Runs a task after the tasks before. A failed task shows its message. */
+function inOrder(/** @type {() => Promise<unknown>} */ task) {
+  tasks = tasks.then(task).catch((error) => showNotice(String(error)));
+}
+
+/** Calls `onText` with the text of a form, and empties the form. */
+function onSubmit(
+  /** @type {string} */ form,
+  /** @type {string} */ field,
+  /** @type {(text: string) => void} */ onText,
+) {
+  element(form).addEventListener('submit', (event) => {
+    event.preventDefault();
+    const { value } = inputOf(field);
+    inputOf(field).value = '';
+    onText(value);
+  });
+}
+
+const onClick = (/** @type {string} */ id, /** @type {() => Promise<unknown>} */ task) =>
+  element(id).addEventListener('click', () => inOrder(task));
+
+/** Connects the buttons of the camera. They are the same before and after the enrolment. */
+function addCamera() {
+  /** @type {Awaited<ReturnType<typeof startCamera>> | null} */
+  let camera = null;
+  const press = (/** @type {string} */ id, /** @type {boolean} */ isPressed) =>
+    element(id).setAttribute('aria-pressed', String(isPressed));
+  const close = () => {
+    camera?.close();
+    camera = null;
+    element('video').hidden = true;
+    element('torch').hidden = true;
+    press('camera-switch', false);
+  };
+  const video = /** @type {HTMLVideoElement} */ (element('video'));
+  onClick('camera-switch', async () => {
+    if (camera) return close();
+    video.hidden = false;
+    try {
+      camera = await startCamera(video, (text) => onCode(text));
+    } catch (error) {
+      close();
+      throw error;
+    }
+    element('torch').hidden = !camera.hasTorch;
+    press('camera-switch', true);
+    press('torch', false);
+  });
+  onClick('torch', async () => {
+    const isOn = element('torch').getAttribute('aria-pressed') === 'false';
+    await camera?.setTorch(isOn);
+    press('torch', isOn);
+  });
+  return close;
+}
+
+/** Resolves to the device after the operator's code was accepted. A code is the text itself, or the fragment of a URL. */
+async function enrolDevice() {
+  showSections(['enrol', 'camera']);
+  const version = document.querySelector('meta[name=version]')?.getAttribute('content') ?? '';
+  return new Promise((/** @type {(device: Device) => void} */ resolve) => {
+    onCode = (text) =>
+      inOrder(async () => {
+        const device = await enrol(text.slice(text.indexOf('#') + 1).trim(), version);
+        showNotice(typeof device === 'string' ? device : null);
+        if (typeof device === 'object') resolve(device);
+      });
+    onSubmit('enrol-form', 'code', (text) => onCode(text));
+    if (location.hash.length > 1) onCode(location.hash);
+    // The code works once, and does not belong into the history.
+    history.replaceState(null, '', location.pathname);
+  });
+}
+
+/** Shows the sections for what the device can do now: scan, choose a gate, or resume. */
+function showSurface(/** @type {Door} */ door) {
+  const canChoose = door.gates.length > 0 && door.gateID === null;
+  const active = canChoose ? ['gates'] : ['scan', 'camera'];
+  showSections(door.isSignedOff ? ['device'] : [...active, 'device']);
+  showGates(door);
+  showDoor(door);
+}
+
+function showGates(/** @type {Door} */ door) {
+  const list = element('gate-list');
+  const shown = JSON.stringify(door.gates.map(({ gateID, name }) => [gateID, name]));
+  // The same buttons stay, because one of them can have the focus.
+  if (list.dataset['shown'] === shown) return;
+  list.dataset['shown'] = shown;
+  const buttons = door.gates.map(({ gateID, name }) => {
+    const button = document.createElement('button');
+    button.textContent = name;
+    button.addEventListener('click', () => inOrder(() => chooseGate(door, gateID)));
+    return button;
+  });
+  list.replaceChildren(...buttons);
+}
+
+async function chooseGate(/** @type {Door} */ door, /** @type {number | null} */ gateID) {
+  await saveFacts(door, { gateID });
+  showResult(null);
+  showSurface(door);
+}
+
+/** Connects everything that scans. */
+function addScanning(/** @type {Door} */ door, /** @type {() => void} */ synchronizeNow) {
+  /** @type {Undoable | null} */
+  let undoable = null;
+  const show = (/** @type {Result | null} */ result) => {
+    if (!result) return;
+    undoable = result.undoable;
+    showNotice(null);
+    showResult(result);
+    showDoor(door);
+    if (!door.isOnline || door.waiting > 0) synchronizeNow();
+  };
+  onCode = (text) =>
+    inOrder(async () => {
+      const direction = document.querySelector('input[value=out]:checked') ? 'out' : 'in';
+      if (!door.isSignedOff) show(await scanPass(door, text, direction));
+    });
+  onSubmit('pass-form', 'pass', (text) => onCode(text));
+  readKeyboard((text) => onCode(text));
+  onClick('undo', async () => {
+    if (undoable) show(await undo(door, undoable));
+  });
+}
+
+/** Connects the buttons of the device. */
+function addShift(/** @type {Door} */ door, /** @type {() => Promise<void>} */ synchronizeNow) {
+  onClick('change-gate', () => chooseGate(door, null));
+  onClick('sign-off', async () => {
+    await synchronizeNow();
+    showNotice(await signOff(door));
+    showResult(null);
+    showSurface(door);
+  });
+  onClick('resume', async () => {
+    showNotice(await resume(door));
+    showSurface(door);
+  });
+}
+
+/** Opens the storage, enrols the device if necessary, and starts to scan. */
+async function start() {
+  const closeCamera = addCamera();
+  const db = await openStorage();
+  const facts = await loadFacts(db);
+  if (!facts.device) {
+    facts.device = await enrolDevice();
+    await saveFacts({ db, ...facts }, { device: facts.device });
+    closeCamera();
+    await navigator.storage.persist();
+  }
+  const onRevoked = async () => {
+    closeCamera();
+    showResult(null);
+    showSections([]);
+    await eraseAll(db);
+    element('connection').textContent = '';
+    showNotice('This device was revoked. All its data is erased.');
+    return new Promise((/** @type {(value: never) => void} */ _resolve) => {});
+  };
+  /** @type {Door} */
+  const door = {
+    ...facts,
+    device: facts.device,
+    db,
+    isOnline: false,
+    isAsking: false,
+    waiting: 0,
+    onRevoked,
+  };
+  await recount(door);
+  await undoOpenQuestion(door);
+  if (door.refusal) await sendAgain(door, door.refusal.counter);
+  const synchronizeNow = keepSynchronized(door, (problem) => {
+    if (problem) showNotice(problem);
+    showSurface(door);
+  });
+  addScanning(door, synchronizeNow);
+  addShift(door, synchronizeNow);
+  showSurface(door);
+  setInterval(showDoor, RENDER_INTERVAL_MS, door);
+  await synchronizeNow();
+}
+
+/** Returns whether this browser can keep a device's key. Others could not sign a scan. */
+const hasEd25519 = () =>
+  crypto.subtle?.generateKey('Ed25519', false, ['sign', 'verify']).then(
+    () => true,
+    () => false,
+  );
+
+if (await hasEd25519()) {
+  await navigator.serviceWorker.register('service-worker.js');
+  // Two tabs would append different scans with the same counter.
+  await navigator.locks.request('floodgate-door', { ifAvailable: true }, async (lock) => {
+    if (!lock) showNotice('The scanner is open in another tab. Close that tab.');
+  });
+  await navigator.locks.request('floodgate-door', async () => {
+    showNotice(null);
+    await start();
+    // Held until the page is closed.
+    await new Promise(() => {});
+  });
+} else {
+  showNotice(
+    'This browser cannot keep the key of a device. Use HTTPS, and Safari 17, Firefox 129, Chrome 137, or a newer version.',
+  );
+}

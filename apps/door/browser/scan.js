@@ -1,0 +1,173 @@
+import { append, refuse, settle } from './chain.js';
+import { decide } from './decide.js';
+import { ANSWER_WITHIN_MS, isRefusal, sendScans } from './server.js';
+import { serialOf } from './signed.js';
+import { read, saveFacts } from './storage.js';
+
+/** @import { Admission, Direction, Door, First, Gate, OutcomeName, StoredScan } from './wire.d.ts' */
+
+/** Longer texts are cut: they are not passes. */
+const MOST_CHARACTERS = 200;
+/** A scan can be undone in this time. */
+export const UNDO_WITHIN_MS = 10_000;
+
+/**
+ * @typedef {object} Result
+ * @property {OutcomeName | 'refused'} outcome `refused`: the server did not accept the scan.
+ * @property {string | null} [name]
+ * @property {string | null} [ticket]
+ * @property {First | null} [first]
+ * @property {string} [message]
+ * @property {boolean} isOffline
+ * @property {Undoable | null} undoable
+ */
+
+/**
+ * The scan to undo, and the admission before it.
+ * @typedef {{ scan: StoredScan, key: string | null, before: Admission | undefined }} Undoable
+ */
+
+/** Returns the text of a code without control characters, which would change the lines that are signed. */
+const cleaned = (/** @type {string} */ text) =>
+  text
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
+    .slice(0, MOST_CHARACTERS);
+
+export const gateOf = (/** @type {Door} */ { gates, gateID }) =>
+  gates.find((gate) => gate.gateID === gateID) ?? null;
+
+/**
+ * Scans a pass at the gate of the door. Resolves when the result is on disk.
+ * @param {Door} door
+ * @param {string} text
+ * @param {Direction} direction
+ * @returns {Promise<Result | null>} Null: the text is empty, or no gate is chosen.
+ */
+export async function scanPass(door, text, direction) {
+  const pass = cleaned(text);
+  const gate = gateOf(door);
+  if (pass === '' || !gate) return null;
+  const serial = serialOf(pass);
+  const key = serial === null ? null : keyOf(gate, serial);
+  const before = await admissionAt(door, key);
+  const fields = { pass, gateID: gate.gateID, direction, of: null };
+  const canAsk = door.isOnline && door.waiting === 0;
+  // Set before the question is stored.
+  door.isAsking = canAsk;
+  const question = canAsk ? await append(door, { ...fields, decision: null }) : null;
+  /** @param {OutcomeName} outcome */
+  const changeOf = (outcome) => {
+    const admission = admissionAfter(outcome, before, gate);
+    return key !== null && admission ? { key, admission } : null;
+  };
+  if (question) {
+    const answer = await ask(door, question);
+    const outcome = answer.data?.outcomes[0];
+    if (outcome) {
+      await settle(door, [question], changeOf(outcome.outcome));
+      return resultOf(door, outcome, { scan: question, key, before }, false);
+    }
+    if (isRefusal(answer)) {
+      await refuse(door, question, answer.message);
+      return { outcome: 'refused', message: answer.message, isOffline: false, undoable: null };
+    }
+    door.isOnline = false;
+  }
+  const decided = await decideOffline(door, gate, pass, direction);
+  const of = question?.counter ?? null;
+  const scan = await append(door, { ...fields, of, decision: decided.outcome }, changeOf(decided.outcome));
+  return resultOf(door, decided, { scan, key, before }, true);
+}
+
+/** Sends one scan, and waits as long as a person at the door can. */
+async function ask(/** @type {Door} */ door, /** @type {StoredScan} */ scan) {
+  door.isAsking = true;
+  const answer = await sendScans(door, [scan], ANSWER_WITHIN_MS);
+  door.isAsking = false;
+  return answer;
+}
+
+const keyOf = (/** @type {Gate} */ { area }, /** @type {number} */ serial) => `${area} ${serial}`;
+
+/** @returns {Promise<Admission | undefined>} */
+const admissionAt = async (/** @type {Door} */ door, /** @type {string | null} */ key) =>
+  key === null ? undefined : read(door.db, 'admissions', key);
+
+/** @param {OutcomeName} outcome @param {Admission | undefined} before @param {Gate} gate */
+function admissionAfter(outcome, before, gate) {
+  if (outcome === 'admitted') return { at: new Date().toISOString(), gate: gate.name, isInside: true };
+  return outcome === 'exited' && before ? { ...before, isInside: false } : null;
+}
+
+/** @param {Door} door @param {Gate} gate @param {string} pass @param {Direction} direction */
+async function decideOffline(door, gate, pass, direction) {
+  const { event, keys, device, db } = door;
+  if (!event) throw new Error('The device does not know the event yet. Connect to the network.');
+  return decide(pass, direction, {
+    keys,
+    event,
+    gate,
+    deviceName: device.deviceName,
+    nowMs: Date.now() + door.clockOffsetMs,
+    isRevoked: async (serial) => (await read(db, 'revoked', serial)) !== undefined,
+    admissionOf: (serial) => admissionAt(door, keyOf(gate, serial)),
+  });
+}
+
+/**
+ * @param {Door} door
+ * @param {Omit<Result, 'isOffline' | 'undoable' | 'outcome'> & { outcome: OutcomeName }} outcome
+ * @param {Undoable} undoable
+ * @param {boolean} isOffline
+ * @returns {Result}
+ */
+function resultOf(door, outcome, undoable, isOffline) {
+  const isCounted = outcome.outcome === 'admitted' || outcome.outcome === 'exited';
+  if (isCounted) count(door, undoable.scan, 1);
+  return { ...outcome, isOffline, undoable: isCounted ? undoable : null };
+}
+
+/** Changes the counts until the server sends new ones. */
+function count(
+  /** @type {Door} */ door,
+  /** @type {StoredScan} */ { gateID, direction },
+  /** @type {1 | -1} */ by,
+) {
+  const { area } = door.gates.find((gate) => gate.gateID === gateID) ?? {};
+  const gates = door.gates.map((gate) => ({
+    ...gate,
+    admitted: gate.admitted + (direction === 'in' && gate.gateID === gateID ? by : 0),
+    inside: Math.max(0, gate.inside + (gate.area !== area ? 0 : direction === 'in' ? by : -by)),
+  }));
+  void saveFacts(door, { gates });
+}
+
+/**
+ * Undoes a scan. The device decides this itself, and then sends it, so that the next scan can ask the server.
+ * @param {Door} door
+ * @param {Undoable} undoable
+ * @returns {Promise<Result>}
+ */
+export async function undo(door, { scan, key, before }) {
+  const undoing = await appendUndo(door, scan, key === null ? null : { key, admission: before });
+  count(door, scan, -1);
+  if (door.isOnline && door.waiting === 1) {
+    const answer = await ask(door, undoing);
+    if (answer.code === '00') await settle(door, [undoing]);
+    else if (isRefusal(answer)) await refuse(door, undoing, answer.message);
+    else door.isOnline = false;
+  }
+  return { outcome: 'undone', isOffline: !door.isOnline, undoable: null };
+}
+
+/** @param {Door} door @param {StoredScan} scan @param {Parameters<typeof append>[2]} change */
+const appendUndo = (door, { pass, gateID, counter }, change = null) =>
+  append(door, { pass, gateID, direction: 'undo', of: counter, decision: 'undone' }, change);
+
+/** Undoes the last question if the app was closed before there was an answer. Nobody saw its result. */
+export async function undoOpenQuestion(/** @type {Door} */ door) {
+  /** @type {StoredScan | undefined} */
+  const last = await read(door.db, 'scans', door.head.counter);
+  if (last?.waiting && last.decision === null) await appendUndo(door, last);
+}

@@ -1,0 +1,116 @@
+import { linesOf, toBase64Url } from './encoding.js';
+
+/** @import { Answer, Device, Door, Outcome, State, StoredScan } from './wire.d.ts' */
+
+/** Without an answer in this time, the device decides offline. */
+export const ANSWER_WITHIN_MS = 1_000;
+/** For calls that nobody waits for. */
+export const LONG_CALL_MS = 15_000;
+
+const UNAVAILABLE = { code: '90', message: 'The server does not answer', data: null };
+/** The `date` header has no milliseconds: on average, half a second is missing. */
+const HALF_SECOND_MS = 500;
+
+/** Whether the server has refused the content of a request, so that a repetition cannot succeed. */
+export const isRefusal = (/** @type {{ code: string }} */ { code }) => code === '10' || code === '11';
+
+/** @param {CryptoKey} privateKey @param {(string | number | null)[]} values */
+const sign = async (privateKey, ...values) =>
+  toBase64Url(await crypto.subtle.sign('Ed25519', privateKey, linesOf(...values)));
+
+/**
+ * Sends a request. A missing answer is code 90.
+ * @param {string} path
+ * @param {RequestInit & { signal: AbortSignal }} init
+ * @returns {Promise<Answer<any>>}
+ */
+async function send(path, init) {
+  try {
+    const response = await fetch(path, { ...init, cache: 'no-store', credentials: 'omit' });
+    const date = Date.parse(response.headers.get('date') ?? '');
+    const { responseCode, responseMessage, responseData } = await response.json();
+    return {
+      code: responseCode,
+      message: responseMessage,
+      data: responseData,
+      dateMs: Number.isNaN(date) ? null : date + HALF_SECOND_MS,
+      retryAfterMs: Number(response.headers.get('retry-after') ?? 0) * 1_000,
+    };
+  } catch {
+    return { ...UNAVAILABLE, dateMs: null, retryAfterMs: 0 };
+  }
+}
+
+/**
+ * Sends a signed request. With a wrong clock it is repeated once. Never resolves if the device was revoked.
+ * @param {Door} door
+ * @param {string} request The method and the path below /door/v1.
+ * @param {object | undefined} body
+ * @param {number} timeoutMs
+ * @returns {Promise<Answer<any>>}
+ */
+async function call(door, request, body, timeoutMs) {
+  const [method = '', route = ''] = request.split(' ');
+  const path = `/door/v1/${route}`;
+  const signal = AbortSignal.timeout(timeoutMs);
+  const repeatable = async () => {
+    const time = String(Date.now() + door.clockOffsetMs);
+    const headers = {
+      authorization: `Door ${door.device.token}`,
+      'x-door-time': time,
+      'x-door-signature': await sign(door.device.privateKey, method, path, time),
+      ...(body && { 'content-type': 'application/json' }),
+    };
+    const answer = await send(path, { method, headers, body: body ? JSON.stringify(body) : null, signal });
+    if (answer.dateMs !== null) door.clockOffsetMs = answer.dateMs - Date.now();
+    return answer.code === '22' ? door.onRevoked() : answer;
+  };
+  const answer = await repeatable();
+  return answer.code === '20' ? repeatable() : answer;
+}
+
+/**
+ * Enrols this device with a new key, which cannot leave the browser. Resolves to the device, or to the message of the failure.
+ * @param {string} code
+ * @param {string} version
+ * @returns {Promise<Device | string>}
+ */
+export async function enrol(code, version) {
+  const { privateKey, publicKey: key } = /** @type {CryptoKeyPair} */ (
+    await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify'])
+  );
+  const publicKey = toBase64Url(await crypto.subtle.exportKey('raw', key));
+  const signature = await sign(privateKey, 'enrol', code, publicKey);
+  const body = JSON.stringify({ code, publicKey, signature, version });
+  const headers = { 'content-type': 'application/json' };
+  const signal = AbortSignal.timeout(LONG_CALL_MS);
+  const answer = await send('/door/v1/enrol', { method: 'POST', headers, body, signal });
+  return answer.code === '00' ? { ...answer.data, privateKey } : answer.message;
+}
+
+/**
+ * Sends scans with consecutive counters.
+ * @param {Door} door
+ * @param {StoredScan[]} stored
+ * @param {number} timeoutMs
+ * @returns {Promise<Answer<{ outcomes: Outcome[] }>>}
+ */
+export async function sendScans(door, stored, timeoutMs) {
+  const scans = stored.map(({ hash: _hash, waiting: _waiting, refusal: _refusal, ...scan }) => scan);
+  const sentAt = new Date().toISOString();
+  const last = stored.at(-1)?.hash ?? '';
+  const signature = await sign(door.device.privateKey, 'scans', sentAt, last);
+  return call(door, 'POST scans', { scans, sentAt, signature }, timeoutMs);
+}
+
+/** @returns {Promise<Answer<State>>} */
+export const fetchState = (/** @type {Door} */ door) =>
+  call(door, `GET state?counter=${door.head.counter}`, undefined, LONG_CALL_MS);
+
+/** @returns {Promise<Answer<{ revocations: string, cursor: string, more: boolean }>>} */
+export const fetchRevocations = (/** @type {Door} */ door) =>
+  call(door, `GET revocations?after=${door.revocations.cursor}`, undefined, LONG_CALL_MS);
+
+/** @returns {Promise<Answer<unknown>>} */
+export const sendSignOff = (/** @type {Door} */ door) =>
+  call(door, `POST sign-off?counter=${door.head.counter}`, undefined, LONG_CALL_MS);

@@ -1,0 +1,130 @@
+import { gateOf, UNDO_WITHIN_MS } from './scan.js';
+
+/** @import { Door } from './wire.d.ts' */
+/** @import { Result } from './scan.js' */
+
+/** After this time, the device warns that its revocation list is old. */
+const STALE_MS = 3_600_000;
+
+/** @type {Record<Result['outcome'], [tone: 'good' | 'bad' | 'neutral', icon: string, text: string]>} */
+const OUTCOMES = {
+  admitted: ['good', '✓', 'Admitted'],
+  exited: ['neutral', '←', 'Exit'],
+  undone: ['neutral', '↺', 'Undone'],
+  'already-admitted': ['bad', '✕', 'Already admitted'],
+  'admitted-again': ['bad', '✕', 'Admitted twice'],
+  cancelled: ['bad', '✕', 'Cancelled'],
+  'wrong-gate': ['bad', '✕', 'Wrong gate'],
+  'too-early': ['bad', '✕', 'Too early'],
+  'too-late': ['bad', '✕', 'Too late'],
+  unknown: ['bad', '✕', 'Unknown pass'],
+  'invalid-signature': ['bad', '✕', 'Forged pass'],
+  revoked: ['bad', '✕', 'Pass withdrawn'],
+  superseded: ['neutral', '↺', 'Decided later'],
+  refused: ['bad', '✕', 'Not accepted'],
+};
+const READY = /** @type {const} */ (['ready', '', 'Ready to scan']);
+/** Frequency in hertz, and the vibration in milliseconds. */
+const SIGNALS = {
+  good: { frequency: 1_320, seconds: 0.12, vibration: [80] },
+  neutral: { frequency: 660, seconds: 0.12, vibration: [80] },
+  bad: { frequency: 196, seconds: 0.5, vibration: [200, 100, 200] },
+};
+
+/** Returns the element with this id. */
+export const element = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+const timeOf = (/** @type {string} */ at) =>
+  new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+
+/** @type {AudioContext | undefined} */
+let audio;
+/** @type {number | undefined} */
+let clearing;
+
+/** Shows sections, and hides the others. */
+export function showSections(/** @type {string[]} */ ids) {
+  for (const section of document.querySelectorAll('section')) section.hidden = !ids.includes(section.id);
+}
+
+/** Shows a message to the person at the door. Null: none. */
+export function showNotice(/** @type {string | null} */ text) {
+  element('notice').hidden = text === null;
+  element('notice').textContent = text;
+}
+
+/**
+ * Shows a result, with sound and vibration. After the time for an undo it disappears, with the name of the attendee. Without a result, the
+ * scanner is ready.
+ * @param {Result | null} result
+ */
+export function showResult(result) {
+  clearTimeout(clearing);
+  const box = element('result');
+  const [tone, icon, text] = result ? OUTCOMES[result.outcome] : READY;
+  const first = result?.first;
+  const details = [
+    result?.ticket,
+    first && `First at ${timeOf(first.at)}, ${first.gate}, ${first.device}`,
+    result?.message,
+    result?.isOffline && 'Decided offline',
+  ];
+  const texts = {
+    icon,
+    outcome: text,
+    name: result?.name ?? '',
+    detail: details.filter(Boolean).join(' · '),
+  };
+  for (const [name, content] of Object.entries(texts)) {
+    const line = box.querySelector(`.${name}`);
+    if (line) line.textContent = content;
+  }
+  box.className = tone;
+  element('undo').hidden = !result?.undoable;
+  if (tone === 'ready') return;
+  signal(tone);
+  clearing = setTimeout(showResult, UNDO_WITHIN_MS, null);
+}
+
+function signal(/** @type {keyof typeof SIGNALS} */ tone) {
+  const { frequency, seconds, vibration } = SIGNALS[tone];
+  navigator.vibrate?.(vibration);
+  audio ??= new AudioContext();
+  void audio.resume();
+  const beep = new OscillatorNode(audio, { frequency, type: tone === 'bad' ? 'square' : 'sine' });
+  beep.connect(new GainNode(audio, { gain: 0.3 })).connect(audio.destination);
+  beep.start();
+  beep.stop(audio.currentTime + seconds);
+}
+
+/** Shows the gate, the counts, the connection, and the facts about the device. */
+export function showDoor(/** @type {Door} */ door) {
+  const gate = gateOf(door);
+  element('title').textContent = door.event?.name ?? 'Door';
+  element('gate-name').textContent = gate?.name ?? '';
+  element('admitted').textContent = String(gate?.admitted ?? 0);
+  element('inside').textContent = String(gate?.inside ?? 0);
+  element('connection').textContent = door.isOnline ? 'Online' : 'Offline';
+  element('connection').className = door.isOnline ? '' : 'offline';
+  element('device-title').textContent = door.device.deviceName;
+  element('waiting').textContent =
+    door.waiting === 0 ? 'All scans are uploaded.' : `Scans that wait for upload: ${door.waiting}`;
+  element('refusal').hidden = door.refusal === null;
+  element('refusal').textContent =
+    `The server did not accept scan ${door.refusal?.counter}: ${door.refusal?.message}. It stays on this device.`;
+  element('change-gate').hidden = door.gates.length < 2 || door.isSignedOff;
+  element('sign-off').hidden = door.isSignedOff;
+  element('resume').hidden = !door.isSignedOff;
+  showAge(door);
+}
+
+function showAge(/** @type {Door} */ { revocations: { at }, clockOffsetMs }) {
+  const ageMs = at === null ? Infinity : Math.max(0, Date.now() + clockOffsetMs - Date.parse(at));
+  const minutes = Math.floor(ageMs / 60_000);
+  const isStale = ageMs > STALE_MS;
+  const age =
+    at === null ? 'not loaded yet' : minutes === 0 ? 'less than a minute old' : `${minutes} min old`;
+  const advice = isStale ? '. Cancelled passes can be admitted. Connect to the network.' : '';
+  element('revocations').className = isStale ? 'warning' : '';
+  element('revocations').textContent = `Revocation list: ${age}${advice}`;
+}

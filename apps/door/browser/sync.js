@@ -1,0 +1,146 @@
+import { MOST_SCANS, refuse, sendLostAgain, settle, waitingScans } from './chain.js';
+import {
+  ANSWER_WITHIN_MS,
+  fetchRevocations,
+  fetchState,
+  isRefusal,
+  LONG_CALL_MS,
+  sendScans,
+  sendSignOff,
+} from './server.js';
+import { readDocument } from './signed.js';
+import { putFacts, saveFacts, write } from './storage.js';
+
+/** @import { Door, RevocationPage, State } from './wire.d.ts' */
+
+const ONLINE_INTERVAL_MS = 10_000;
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 30_000;
+
+/**
+ * Uploads all scans that wait. Resolves to how long to wait before a retry, in milliseconds, or to null if no scan waits any more. A scan
+ * that the server refuses is found by sending fewer scans at a time. It stays on the device, and the others are uploaded.
+ */
+async function upload(/** @type {Door} */ door) {
+  let most = MOST_SCANS;
+  for (;;) {
+    const scans = await waitingScans(door, most);
+    const [first] = scans;
+    if (!first || door.isAsking) return null;
+    const answer = await sendScans(door, scans, LONG_CALL_MS);
+    if (answer.code === '00') await settle(door, scans);
+    else if (!isRefusal(answer)) return answer.retryAfterMs;
+    else if (scans.length > 1) most = Math.ceil(scans.length / 2);
+    else {
+      await refuse(door, first, answer.message);
+      most = MOST_SCANS;
+    }
+  }
+}
+
+/** Stores the revocations since the last page. Throws if a page is not genuine or does not continue the stored ones. */
+async function refreshRevocations(/** @type {Door} */ door) {
+  for (;;) {
+    const answer = await fetchRevocations(door);
+    if (answer.code !== '00') return;
+    const page = await readDocument(answer.data.revocations, 'revocations', door.keys);
+    const isNext = page.after === door.revocations.cursor && page.partner === null;
+    if (!isNext || page.event !== door.device.organizedEventID)
+      throw new Error('The revocation list is not complete');
+    await storePage(door, page, answer.data.more);
+    if (!answer.data.more) return;
+  }
+}
+
+/** @param {Door} door @param {RevocationPage} page @param {boolean} hasMore */
+async function storePage(door, { cursor, serials, at }, hasMore) {
+  // The list is as old as its last page. While pages are missing, it keeps its age.
+  const revocations = { cursor, at: hasMore ? door.revocations.at : at };
+  await write(door.db, ['revoked', 'facts'], (store) => {
+    for (const serial of serials) store('revoked').put(1, serial);
+    putFacts(store('facts'), { revocations });
+  });
+  door.revocations = revocations;
+}
+
+/** @param {Door} door @param {State} state */
+async function storeState(door, { device, event, keys: { keys }, gates, nextCounter }) {
+  const document = await readDocument(event, 'event', keys);
+  const gateID = gates.length === 1 ? gates[0]?.gateID : door.gateID;
+  const chosen = gates.some((gate) => gate.gateID === gateID) ? (gateID ?? null) : null;
+  const named = { ...door.device, deviceName: device.deviceName };
+  const { clockOffsetMs } = door;
+  await saveFacts(door, { device: named, event: document, keys, gates, gateID: chosen, clockOffsetMs });
+  await sendLostAgain(door, nextCounter);
+}
+
+/** Uploads scans, and fetches the state and the revocations. Resolves to how long to wait for the next time, if that is known. */
+async function synchronize(/** @type {Door} */ door) {
+  const retryAfterMs = await upload(door);
+  if (retryAfterMs !== null) {
+    door.isOnline = false;
+    return retryAfterMs;
+  }
+  const startedMs = performance.now();
+  const answer = await fetchState(door);
+  // A slow server would not answer a scan in time.
+  door.isOnline = answer.code === '00' && performance.now() - startedMs <= ANSWER_WITHIN_MS;
+  if (answer.code !== '00') return answer.retryAfterMs;
+  await storeState(door, answer.data);
+  await refreshRevocations(door);
+  return 0;
+}
+
+/**
+ * Synchronizes at intervals, or when `now` is called. With a server that does not answer, the intervals grow.
+ * @param {Door} door
+ * @param {(problem: string | null) => void} onChange Called after each time, with the problem if there is one.
+ */
+export function keepSynchronized(door, onChange) {
+  let failures = 0;
+  /** @type {number | undefined} */
+  let timer;
+  /** @type {Promise<void> | null} */
+  let current = null;
+
+  const run = async () => {
+    clearTimeout(timer);
+    let retryAfterMs = 0;
+    /** @type {string | null} */
+    let problem = null;
+    try {
+      retryAfterMs = await synchronize(door);
+    } catch (error) {
+      problem = String(error);
+    }
+    failures = door.isOnline ? 0 : failures + 1;
+    const backoffMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
+    const delayMs = Math.max(retryAfterMs, door.isOnline ? ONLINE_INTERVAL_MS : backoffMs);
+    timer = setTimeout(now, delayMs);
+    current = null;
+    onChange(problem);
+  };
+  // One at a time.
+  const now = () => (current ??= run());
+  return now;
+}
+
+/**
+ * Ends the shift: names the last counter to the server, and locks the scanner. Resolves to the reason if it fails, otherwise to null. All
+ * scans must be uploaded.
+ */
+export async function signOff(/** @type {Door} */ door) {
+  if (door.waiting > 0) return 'Scans wait for their upload. Connect to the network and try again.';
+  const answer = await sendSignOff(door);
+  if (answer.code !== '00') return answer.message;
+  await saveFacts(door, { isSignedOff: true });
+  return null;
+}
+
+/** Unlocks the scanner. Resolves to the reason if it fails, otherwise to null. */
+export async function resume(/** @type {Door} */ door) {
+  const answer = await fetchState(door);
+  if (answer.code !== '00') return answer.message;
+  await saveFacts(door, { isSignedOff: false });
+  return null;
+}

@@ -1,0 +1,151 @@
+// Shapes of the door's protocol (apps/docs/how-it-works/door.md), and of what the device stores.
+
+export type Direction = 'in' | 'out' | 'undo';
+
+export type OutcomeName =
+  | 'admitted'
+  | 'exited'
+  | 'undone'
+  | 'already-admitted'
+  | 'admitted-again'
+  | 'cancelled'
+  | 'wrong-gate'
+  | 'too-early'
+  | 'too-late'
+  | 'unknown'
+  | 'invalid-signature'
+  | 'revoked'
+  | 'superseded';
+
+export interface First {
+  at: string;
+  gate: string;
+  device: string;
+}
+
+export interface Outcome {
+  counter: number;
+  outcome: OutcomeName;
+  name: string | null;
+  ticket: string | null;
+  first: First | null;
+}
+
+export interface Scan {
+  counter: number;
+  previousHash: string;
+  pass: string;
+  gateID: number;
+  direction: Direction;
+  of: number | null;
+  scannedAt: string;
+  decision: OutcomeName | null;
+}
+
+export interface StoredScan extends Scan {
+  hash: string;
+  /** 1: the scan waits for its upload. IndexedDB cannot index true. */
+  waiting?: 1;
+  /** The message of the server, which did not accept the scan. */
+  refusal?: string;
+}
+
+export interface Gate {
+  gateID: number;
+  name: string;
+  area: string;
+  tickets: number[] | null;
+  opensAt: string | null;
+  closesAt: string | null;
+  entryRule: 'once' | 're-entry' | 'any';
+  showsNames: boolean;
+  admitted: number;
+  inside: number;
+}
+
+export interface PublicKey {
+  kid: string;
+  x: string;
+}
+
+export interface EventDocument {
+  event: number;
+  name: string;
+  validFrom: string | null;
+  validUntil: string | null;
+}
+
+export interface RevocationPage {
+  event: number;
+  partner: number | null;
+  after: string;
+  cursor: string;
+  serials: number[];
+  at: string;
+}
+
+export interface State {
+  device: { deviceID: number; deviceName: string; signedOff: boolean };
+  nextCounter: number;
+  event: string;
+  keys: { keys: PublicKey[] };
+  gates: Gate[];
+}
+
+/** The latest admission of a pass in an area by this device. It has no attendee data. */
+export interface Admission {
+  at: string;
+  gate: string;
+  isInside: boolean;
+}
+
+export interface Device {
+  token: string;
+  deviceID: number;
+  deviceName: string;
+  organizedEventID: number;
+  privateKey: CryptoKey;
+}
+
+/** What the device stores under these names, except scans, revoked serials and admissions. */
+export interface Facts {
+  device?: Device;
+  head: { counter: number; hash: string };
+  event: EventDocument | null;
+  keys: PublicKey[];
+  gates: Gate[];
+  gateID: number | null;
+  revocations: { cursor: string; at: string | null };
+  /** The time of the server minus the device's own clock. */
+  clockOffsetMs: number;
+  /** The first scan that the server did not accept. */
+  refusal: { counter: number; message: string } | null;
+  isSignedOff: boolean;
+}
+
+/** An enrolled device. */
+export interface Door extends Facts {
+  device: Device;
+  db: IDBDatabase;
+  isOnline: boolean;
+  /** Whether a scan waits for the answer of the server. The upload must not send it too. */
+  isAsking: boolean;
+  waiting: number;
+  /** Erases all data. Never resolves, so that nothing continues after it. */
+  onRevoked(): Promise<never>;
+}
+
+export interface Answer<Data> {
+  code: string;
+  message: string;
+  data: Data;
+  /** The time of the server, or null without an answer. */
+  dateMs: number | null;
+  retryAfterMs: number;
+}
+
+declare global {
+  /** The server writes these two lines at the start of the service worker. */
+  const VERSION: string;
+  const FILES: string[];
+}

@@ -1,0 +1,152 @@
+-- Records scans of a device, and decides their outcomes. Safe to repeat: a scan that is stored already keeps its outcome. The caller has
+-- checked signatures and hashes, and has sorted the scans by registration, then counter, so that two calls lock registrations in the same
+-- order. Returns json: the outcomes; or a problem, with nothing stored: 'revoked', or 'forked' if another scan with the same counter, or
+-- with another history, is stored. Runs as the owner, because the API cannot read attendees.
+create or replace function record_scans(
+  shard integer, device integer, input json, first_counter bigint, highest bigint, skew bigint, valid_from timestamptz,
+  valid_until timestamptz, call_signature bytea, call_sent_at text
+) returns json
+language plpgsql security definer set search_path from current
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  asked_at constant timestamptz := clock_timestamp();
+  scanner devices;
+  gate gates;
+  scan record;
+  seat record;
+  holder record;
+  -- When the device made the scan before these.
+  earliest timestamptz;
+  scan_at timestamptz;
+  result text;
+  first json;
+  admission bigint;
+  conflicts bigint[];
+  results json[] := '{}';
+  stored integer := 0;
+  admitted bigint[] := '{}';
+  admitted_again bigint[] := '{}';
+  forked bigint;
+begin
+  select * into scanner from devices where shard_id = shard and id = device for no key update;
+  if scanner.revoked_at is not null then
+    return json_build_object('problem', 'revoked');
+  end if;
+  select min(i.counter) into forked
+  from json_to_recordset(input) as i (counter bigint, hash text, previous text)
+  cross join lateral (
+    select counter, hash, previous_hash from scans
+    where shard_id = shard and device_id = device and counter between i.counter - 1 and i.counter + 1 offset 0
+  ) s
+  where s.counter = i.counter and s.hash <> decode(i.hash, 'hex')
+    or s.counter = i.counter - 1 and s.hash <> decode(i.previous, 'hex')
+    or s.counter = i.counter + 1 and s.previous_hash <> decode(i.hash, 'hex');
+  if forked is not null then
+    update devices set forked_counter = forked where shard_id = shard and id = device;
+    return json_build_object('problem', 'forked', 'counter', forked);
+  end if;
+  select at into earliest from scans where shard_id = shard and device_id = device and counter = first_counter - 1;
+
+  for scan in
+    select * from json_to_recordset(input) as i (
+      counter bigint, hash text, previous text, gate integer, direction text, "of" bigint, scanned_at timestamptz,
+      latest timestamptz, decision text, serial bigint, ticket integer, code bigint, problem text
+    )
+  loop
+    select outcome into result from scans where shard_id = shard and device_id = device and counter = scan.counter;
+    if found then
+      results := results || json_build_object('counter', scan.counter, 'outcome', result);
+      continue;
+    end if;
+    if gate.id is distinct from scan.gate then
+      select * into gate from gates where shard_id = shard and id = scan.gate and event_id = scanner.event_id;
+    end if;
+    -- Never before the scan that the device made before, and never in the future. A question is asked now.
+    scan_at := case
+      when scan.decision is null and scan.direction <> 'undo' then asked_at
+      else greatest(earliest, least(asked_at, scan.latest)) end;
+    -- Locked, so that cancellations and scans of one registration wait for each other.
+    select serial, partner_id, ticket_id, cancelled_at, full_name into seat from registrations
+    where shard_id = shard and serial = scan.serial and event_id = scanner.event_id
+      and (ticket_id = scan.ticket or pass_code = scan.code) and coalesce(held_until = 'infinity', true)
+    for no key update;
+    conflicts := '{}';
+    if scan."of" is not null then
+      if scan.direction = 'in' and scan.decision = 'admitted' then
+        -- The server has admitted the pass, but its answer did not arrive.
+        update admissions set counter = scan.counter
+        where shard_id = shard and device_id = device and counter = scan."of" and undone_at is null
+        returning serial into admission;
+      end if;
+      conflicts := take_back_scan(shard, device, scan."of", scan.direction = 'undo', scan_at);
+    end if;
+    result := case
+      when scan.direction = 'undo' then 'undone'
+      when scan.decision <> 'admitted' then scan.decision
+      when scan.problem is not null then scan.problem
+      when seat.serial is null then 'unknown'
+      when gate.id is null or not gate.id = any(scanner.gates) or not seat.ticket_id = any(gate.tickets) then 'wrong-gate'
+      when scan.direction = 'out' then 'exited'
+      when scan_at < greatest(gate.opens_at, valid_from) then 'too-early'
+      when scan_at >= least(gate.closes_at, valid_until) then 'too-late'
+      when seat.cancelled_at <= scan_at then 'cancelled'
+      else 'admitted' end;
+    if exists (select from scans where shard_id = shard and device_id = device and of_counter = scan.counter) then
+      result := 'superseded';
+    end if;
+    -- With the rule 'once', the open admission stays open after an exit.
+    select a.at, a.gate_id, a.device_id into holder from admissions a
+    where a.shard_id = shard and a.registration = seat.serial and a.area = gate.area and a.is_open
+      and admission is null and scan.direction = 'in';
+    if result = 'admitted' and scan.decision is null and holder.at is not null then
+      result := 'already-admitted';
+    end if;
+    insert into scans (
+      shard_id, device_id, counter, event_id, hash, previous_hash, gate_id, area, serial, direction, of_counter, scanned_at,
+      at, received_at, decision, outcome, signature, sent_at
+    ) values (
+      shard, device, scan.counter, scanner.event_id, decode(scan.hash, 'hex'), decode(scan.previous, 'hex'), scan.gate,
+      gate.area, seat.serial, scan.direction, scan."of", scan.scanned_at, scan_at, asked_at, scan.decision, result,
+      case when scan.counter = highest then call_signature end, case when scan.counter = highest then call_sent_at end
+    );
+    stored := stored + 1;
+    if result = 'admitted' and admission is null then
+      insert into admissions (
+        shard_id, event_id, partner_id, registration, area, gate_id, device_id, counter, at, is_open
+      ) values (
+        shard, scanner.event_id, seat.partner_id, seat.serial, gate.area, gate.id, device, scan.counter, scan_at,
+        scan.decision is null and gate.entry_rule <> 'any'
+      ) returning serial into admission;
+      admitted := admitted || admission;
+    end if;
+    if gate.entry_rule <> 'any' and (result = 'exited' or result = 'admitted' and scan.decision is not null) then
+      conflicts := conflicts || settle_admissions(shard, seat.serial, gate.area, gate.entry_rule);
+    end if;
+    if admission = any(conflicts) then
+      result := 'admitted-again';
+      admitted := array_remove(admitted, admission);
+    end if;
+    admitted_again := admitted_again || conflicts;
+    admission := null;
+    first := null;
+    if result in ('already-admitted', 'admitted-again') then
+      select json_build_object('at', holder.at, 'gate', g.name, 'device', d.name) into first
+      from gates g, devices d
+      where g.shard_id = shard and g.id = holder.gate_id and d.shard_id = shard and d.id = holder.device_id;
+    end if;
+    results := results || json_build_object(
+      'counter', scan.counter, 'outcome', result, 'first', first, 'ticketId', seat.ticket_id,
+      'name', case when gate.shows_names and scan.decision is null then seat.full_name end
+    );
+  end loop;
+
+  perform record_admissions(shard, 'admitted', admitted);
+  perform record_admissions(shard, 'admitted_again', admitted_again);
+  update devices
+  set last_contact_at = asked_at, skew_ms = skew, received = received + stored, last_counter = greatest(last_counter, highest),
+    signed_off_at = case when stored = 0 then signed_off_at end
+  where shard_id = shard and id = device;
+  return json_build_object('outcomes', array_to_json(results));
+end $$;

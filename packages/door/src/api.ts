@@ -1,0 +1,192 @@
+import { Type } from '@sinclair/typebox';
+import {
+  AdmissionList,
+  answersOf,
+  COMMON_FAILURES,
+  formatTimestamp,
+  parsePassReference,
+  RegistrationStatus,
+  success,
+} from '@floodgate/contract';
+import { inCamelCase, readThroughCache, type Database } from '@floodgate/database';
+import { DRAW_WITHIN_MS } from '@floodgate/database/limits/quota-lease';
+import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
+import { admitBody, countNothing, limitRate } from '@floodgate/partners/limits';
+import {
+  createPassSigner,
+  jwkSetOf,
+  readEventDocument,
+  readRevocations,
+  type PassSigner,
+} from '@floodgate/passes';
+import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
+import { InvalidInput } from '@floodgate/service/failure';
+import { listAdmissions } from './admissions.ts';
+import { enrolDevice, noteContact, type DevicePrincipal } from './devices.ts';
+import { countAdmissions, listGates } from './gates.ts';
+import { authenticateDevice } from './principal.ts';
+import { recordScans } from './scans.ts';
+import { CounterQuery, EnrolRequest, RevocationsQuery, ScansRequest } from './wire.ts';
+
+const CONNECTIONS = 4;
+/** 500 scans have about 250 KiB. */
+const BODY_LIMIT_BYTES = 512 * 1024;
+const REVOCATIONS_PER_PAGE = 10_000;
+const hide = true;
+
+/** Serves the devices at the doors, and tells partners who was let in. */
+export const doorApi = defineApi({
+  settings: {},
+  open(context) {
+    const { log, openPool, answerWithinMs } = context;
+    // Separate from the reservations: after an outage, all devices send their scans at once.
+    const db = openPool({
+      purpose: 'door',
+      maxConnections: CONNECTIONS,
+      statementTimeoutMs: answerWithinMs,
+    });
+    const counters = openPool({
+      purpose: 'door limits',
+      maxConnections: 1,
+      statementTimeoutMs: DRAW_WITHIN_MS,
+    });
+    const signer = createPassSigner({ db: context.reads });
+    const hooks = [authenticateDevice(context.reads), limitRate(counters, log), admitBody()];
+    return {
+      publicRoutes(app) {
+        void app.register(
+          (door, _options, done) => {
+            addEnrolRoute(door, db);
+            done();
+          },
+          { prefix: '/door/v1' },
+        );
+        void app.register(
+          (door, _options, done) => {
+            door.decorateRequest('device', null as never);
+            door.decorateRequest('principal', null as never);
+            door.decorateRequest('countAs', countNothing);
+            for (const hook of hooks) door.addHook('onRequest', hook);
+            addStateRoutes(door, context, db, signer);
+            addScansRoute(door, context, db, signer);
+            done();
+          },
+          { prefix: '/door/v1' },
+        );
+      },
+      routes: (api) => addAdmissionsRoute(api, context),
+    };
+  },
+});
+
+/** POST /door/v1/enrol: exchanges a code for the token of a device. */
+function addEnrolRoute(door: Routes, db: Database): void {
+  door.post('/enrol', { schema: { hide, body: EnrolRequest } }, async ({ body }, reply) => {
+    const enrolled = await enrolDevice(db, body);
+    if (!enrolled)
+      return reply.fail('20', { message: 'The code is unknown, used or expired, or the signature is wrong' });
+    const { token, id, name, eventId } = enrolled;
+    return success({ token, deviceID: id, deviceName: name, organizedEventID: eventId });
+  });
+}
+
+/** What a device needs to decide offline, and the promise to scan nothing more. */
+function addStateRoutes(door: Routes, { reads }: ApiContext, db: Database, signer: PassSigner): void {
+  const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
+  const counts = readThroughCache((eventId: number, shardId: number) =>
+    countAdmissions(reads, shardId, eventId),
+  );
+  const gatesOf = async ({ shardId, eventId, gates }: DevicePrincipal) => {
+    const counted = await counts.forceFetch(eventId, { context: shardId });
+    return (await listGates(reads, shardId, eventId))
+      .filter(({ id }) => gates.includes(id))
+      .map(({ id, ...gate }) => ({ gateID: id, ...gate, ...counted.get(id) }));
+  };
+  door.get('/state', { schema: { hide, querystring: CounterQuery } }, async ({ device, query }) => {
+    const { nextCounter, signedOffAt } = await noteContact(db, device, Number(query.counter), false);
+    const event = await signer.sign('event', await documents.forceFetch(device.eventId));
+    const keys = jwkSetOf(await signer.keys());
+    const own = { deviceID: device.deviceId, deviceName: device.name, signedOff: signedOffAt !== null };
+    return success({ device: own, nextCounter, event, keys, gates: await gatesOf(device) });
+  });
+  door.get('/revocations', { schema: { hide, querystring: RevocationsQuery } }, async ({ device, query }) => {
+    const scope = { ...device, partnerId: null };
+    const page = await readRevocations(reads, scope, Number(query.after), REVOCATIONS_PER_PAGE);
+    if (typeof page === 'string') throw new InvalidInput({ after: 'the cursor of the last page, or 0' });
+    const { cursor, more } = page;
+    return success({ revocations: await signer.sign('revocations', page), cursor, more });
+  });
+  door.post('/sign-off', { schema: { hide, querystring: CounterQuery } }, async ({ device, query }) => {
+    const { nextCounter } = await noteContact(db, device, Number(query.counter), true);
+    return success({ signedOff: true, nextCounter });
+  });
+}
+
+/** POST /door/v1/scans: records scans, and answers the outcome of each. */
+function addScansRoute(door: Routes, { reads }: ApiContext, db: Database, { keys }: PassSigner): void {
+  const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
+  const titles = readThroughCache(async (eventId: number, shardId: number) => {
+    const tickets = inCamelCase(reads).selectFrom('tickets').select(['id', 'title']);
+    const ofEvent = tickets.where('shardId', '=', shardId).where('eventId', '=', eventId);
+    return new Map((await ofEvent.execute()).map(({ id, title }) => [id, title]));
+  });
+  door.post(
+    '/scans',
+    {
+      schema: { hide, body: ScansRequest },
+      config: { countsBySize: true },
+      bodyLimit: BODY_LIMIT_BYTES,
+    },
+    async ({ device, body }, reply) => {
+      const { validFrom, validUntil } = await documents.forceFetch(device.eventId);
+      const recorded = await recordScans(db, device, body, { keys, validFrom, validUntil });
+      if ('problem' in recorded)
+        return recorded.problem === 'revoked'
+          ? reply.fail('20', { status: 410, message: 'The operator has revoked this device' })
+          : reply.fail('11', {
+              message: `scans: another scan with the counter ${recorded.counter} was received before. Enrol the device again`,
+            });
+      const ofTickets = await titles.forceFetch(device.eventId, { context: device.shardId });
+      const outcomes = recorded.outcomes.map(({ ticketId, counter, outcome, name, first }) => {
+        const ticket = ofTickets.get(ticketId ?? 0) ?? null;
+        return { counter, outcome, name: name ?? null, ticket, first: first ?? null };
+      });
+      return success({ outcomes, nextCounter: body.scans.at(-1)!.counter + 1 });
+    },
+  );
+}
+
+/** GET /events/registrations/{passReference}/admissions: when the pass was let in, and where. */
+function addAdmissionsRoute(api: Routes, { reads, shardReads }: ApiContext): void {
+  api.get(
+    '/events/registrations/:passReference/admissions',
+    {
+      schema: {
+        operationId: 'listAdmissions',
+        tags: ['Registrations'],
+        summary: 'List Admissions',
+        description:
+          'Lists when and at which gates a registration that you made under this event was admitted, oldest first. Scans of a door ' +
+          'without network arrive later.',
+        failures: [...COMMON_FAILURES, '11', '34'],
+        params: Type.Pick(RegistrationStatus, ['passReference']),
+        response: answersOf(AdmissionList),
+      },
+    },
+    async ({ principal: { shardId, partnerId, eventId }, params: { passReference } }, reply) => {
+      const serial = parsePassReference(passReference)?.serial;
+      const [row] = serial
+        ? await shardReads(shardId, () => findRegistrations(reads, [{ shardId, serial, partnerId, eventId }]))
+        : [];
+      if (!row || passReferenceOf(row) !== passReference) return reply.fail('34');
+      const admissions = (await listAdmissions(reads, shardId, row.serial)).map(
+        ({ at, leftAt, ...admission }) => ({
+          ...admission,
+          dateAdmitted: formatTimestamp(at),
+          dateLeft: leftAt && formatTimestamp(leftAt),
+        }),
+      );
+      return success({ passReference, admissions });
+    },
+  );
+}

@@ -1,0 +1,163 @@
+import { Option, type Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { performing } from '@floodgate/audit/performing';
+import type { Cli } from '@floodgate/command';
+import { NONE, parseId, parseText, parseTimeOrNone } from '@floodgate/command/arguments';
+import { record, tableOf, timeText } from '@floodgate/command/output';
+import { reading } from '@floodgate/operators/reading';
+import type { Device } from './devices.ts';
+import type { Gate, GateCounts } from './gates.ts';
+import type { DoorReport } from './report.ts';
+
+const EVENT = ['<eventId>', 'the event', parseId] as const;
+const DEVICE = ['<deviceId>', 'the device', parseId] as const;
+
+const loadActions = () => import('./actions.ts');
+const loadOperations = async () => (await import('./console.ts')).doorOperations;
+
+const parseIds = (text: string) => text.split(',').map(parseId);
+const parseIdsOrNone = (text: string) => (text === NONE ? NONE : parseIds(text));
+
+/** `floodgate gate …`, `floodgate device …` and `floodgate door …` */
+export function addDoorCommands(program: Command, cli: Cli) {
+  addGateCommands(program, cli);
+  addDeviceCommands(program, cli);
+  const door = program.command('door').description('who was let in');
+  reading(door, cli, loadOperations)('report', 'doorReport', (report: DoorReport) => ({
+    text: reportText(report),
+    ...(!report.complete && { failure: 'the list of scans is not complete' }),
+  }))
+    .description('show admissions, conflicts, refused and missing scans, and whether they are complete')
+    .argument(...EVENT);
+}
+
+function addGateCommands(program: Command, cli: Cli) {
+  const gate = program.command('gate').description('where passes are scanned');
+  const performs = performing(gate, cli, loadActions);
+  const textOf = ({ id, ...fields }: Gate) => record({ 'gate id': id, ...gateFieldsOf(fields) });
+  const create = performs('create', 'createGateAction', textOf)
+    .description('add a gate to an event')
+    .argument(...EVENT)
+    .argument('<name>', 'its name', parseText)
+    .option('--area <name>', 'gates of one area share their admissions; "main" by default', parseText)
+    .addOption(
+      new Option(
+        '--entry-rule <rule>',
+        'how often a pass is admitted in the area; "once" by default',
+      ).choices(['once', 're-entry', 'any'] as const),
+    );
+  const update = performs('update', 'updateGateAction', textOf)
+    .description('change the given settings of a gate')
+    .argument(...EVENT)
+    .argument('<gateId>', 'the gate', parseId)
+    .option('--name <name>', 'its name', parseText);
+  addGateOptions(create);
+  addGateOptions(update);
+  reading(gate, cli, loadOperations)('list', 'gateList', (gates: (Gate & GateCounts)[]) =>
+    tableOf(
+      gates.map(({ id, admitted, inside, ...gateFields }) => ({
+        id,
+        ...gateFieldsOf(gateFields),
+        admitted,
+        inside,
+      })),
+    ),
+  )
+    .description('list the gates of an event, with the number of people')
+    .argument(...EVENT);
+}
+
+function addGateOptions(command: CommandUnknownOpts) {
+  command
+    .option('--tickets <ids>', 'the tickets that it admits, separated by commas; none: all', parseIdsOrNone)
+    .option('--opens <time>', 'e.g. 2026-12-01T18:00:00+01:00, or none', parseTimeOrNone)
+    .option('--closes <time>', 'when it closes, or none', parseTimeOrNone)
+    .addOption(new Option('--shows-names', "its devices show attendees' names").implies({ showsNames: true }))
+    .addOption(new Option('--hides-names', 'its devices show no names').implies({ showsNames: false }));
+}
+
+function addDeviceCommands(program: Command, cli: Cli) {
+  const device = program.command('device').description('the scanners at the gates');
+  const performs = performing(device, cli, loadActions);
+  const withCode = async ({ id, code, codeExpiresAt }: Device & { code: string }) => {
+    const { default: encodeQR } = await import('qr');
+    const fields = { 'device id': id, code, expires: codeExpiresAt };
+    const text = `${record(fields)}\n\n${encodeQR(code, 'ascii')}`;
+    return { text, document: fields };
+  };
+  performs('create', 'createDeviceAction', withCode)
+    .description('add a device, and print the code that enrols it: once, within 10 minutes')
+    .argument(...EVENT)
+    .argument('<name>', 'its name', parseText)
+    .requiredOption('--gates <ids>', 'where it may scan, separated by commas', parseIds);
+  performs('code', 'renewDeviceCodeAction', withCode)
+    .description('print another code for a device that is not enrolled')
+    .argument(...EVENT)
+    .argument(...DEVICE);
+  performs('revoke', 'revokeDeviceAction', ({ id, lost }) => `device ${id} is ${lost ? 'lost' : 'revoked'}`)
+    .description('revoke a device, which erases its data')
+    .argument(...EVENT)
+    .argument(...DEVICE)
+    .option('--lost', 'the device is lost, so its last scans will not arrive');
+  reading(device, cli, loadOperations)('list', 'deviceList', (devices: Device[]) =>
+    tableOf(devices.map(deviceFieldsOf)),
+  )
+    .description('list the devices of an event')
+    .argument(...EVENT);
+}
+
+function gateFieldsOf({ name, area, entryRule, tickets, opensAt, closesAt, showsNames }: Omit<Gate, 'id'>) {
+  const window = { opens: opensAt, closes: closesAt };
+  return { name, area, rule: entryRule, tickets: tickets?.join(' ') ?? 'all', ...window, names: showsNames };
+}
+
+function deviceFieldsOf(device: Device) {
+  const { id, name, gates, version, lastContactAt, lastCounter, received, revokedAt, signedOffAt } = device;
+  const scans = { scans: lastCounter, received };
+  const times = { 'last contact': lastContactAt, 'signed off': signedOffAt, revoked: revokedAt };
+  return { id, name, gates: gates.join(' '), version, ...scans, ...times };
+}
+
+/** Returns the report as text: the verdict first, then the numbers, then every conflict. */
+function reportText({
+  name,
+  complete,
+  open,
+  except,
+  gates,
+  devices,
+  conflicts,
+  refused,
+}: DoorReport): string {
+  const verdict = [...open, ...except].map((line) => `  ${line}`);
+  const side = ({ gate, device, at }: DoorReport['conflicts'][number]['first']) =>
+    `${timeText(at)} ${gate} (${device})`;
+  return [
+    `${name}: the list of scans is ${complete ? 'complete' : 'not complete'}`,
+    ...verdict,
+    '',
+    tableOf(
+      gates.map(({ id, name: gate, area, admitted, inside }) => ({ id, gate, area, admitted, inside })),
+    ),
+    '',
+    tableOf(
+      devices.map(({ id, name: device, state, lastCounter, received, lastContactAt }) => ({
+        id,
+        device,
+        state,
+        scans: lastCounter,
+        received,
+        'last contact': lastContactAt,
+      })),
+    ),
+    '',
+    `conflicts: ${conflicts.length}`,
+    ...conflicts.map(
+      ({ passReference, first, again }) => `  ${passReference}: ${side(first)}, again ${side(again)}`,
+    ),
+    '',
+    'refused scans:',
+    tableOf(
+      refused.map(({ outcome, scans, letIn }) => ({ reason: outcome, scans, 'let in offline': letIn })),
+    ),
+  ].join('\n');
+}

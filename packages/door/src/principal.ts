@@ -1,0 +1,56 @@
+import { readThroughCache, type Database } from '@floodgate/database';
+import type { FastifyRequest as Request, onRequestHookHandler } from 'fastify';
+import { findByToken, type DevicePrincipal } from './devices.ts';
+import { isSignedBy, textOf } from './signatures.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The device that sent the request. The hook of its routes sets it. */
+    device: DevicePrincipal;
+  }
+}
+
+/** How much the time in a request may differ from the time of the server. */
+const CLOCK_MS = 60_000;
+/** Requests per second of a device. A person scans one pass per second at most. */
+const REQUESTS_PER_SECOND = 20;
+const TOKEN = /^Door ([\w-]{1,100})$/;
+
+const isNow = (time: unknown) => Math.abs(Date.now() - Number(time)) <= CLOCK_MS;
+
+/**
+ * Returns the hook that finds the device of a request, and checks that its key signed the request. A revocation takes effect within a
+ * second.
+ */
+export function authenticateDevice(db: Database): onRequestHookHandler {
+  const devices = readThroughCache(
+    async (token: string) => (await findByToken(db, token)) ?? ('unknown' as const),
+  );
+  return (request, reply, done) => {
+    void reply.header('cache-control', 'no-store');
+    const [, token] = TOKEN.exec(request.headers.authorization ?? '') ?? [];
+    if (!token) return void reply.fail('20', { message: 'authorization: Door and the token of the device' });
+    devices.forceFetch(token).then((device) => {
+      if (device === 'unknown') return void reply.fail('20', { message: 'The token is not known' });
+      if (device.isRevoked)
+        return void reply.fail('20', { status: 410, message: 'The operator has revoked this device' });
+      const fault = faultOf(request, device);
+      if (fault) return void reply.fail('20', { message: fault });
+      request.device = device;
+      // The hooks that follow know the limits of partners.
+      const limited = { partnerId: -device.deviceId, requestsPerSecond: REQUESTS_PER_SECOND };
+      request.principal = limited as typeof request.principal;
+      return done();
+    }, done);
+  };
+}
+
+function faultOf({ headers, method, url }: Request, { publicKey }: DevicePrincipal): string | null {
+  const time = headers['x-door-time'];
+  const signature = headers['x-door-signature'];
+  if (typeof time !== 'string' || !isNow(time))
+    return 'x-door-time: the time of the server in Unix milliseconds';
+  const isSigned =
+    typeof signature === 'string' && isSignedBy(publicKey, textOf(method, url, time), signature);
+  return isSigned ? null : 'x-door-signature: the signature of this request by the key of the device';
+}

@@ -1,0 +1,115 @@
+import type { Database } from '@floodgate/database';
+import { findEvent } from '@floodgate/events';
+import { formatPassReference } from '@floodgate/contract';
+import { sql } from 'kysely';
+import { listDevices, missingCounters, type Device } from './devices.ts';
+import { countAdmissions, listGates } from './gates.ts';
+
+/** Rows of one part of the report. More are counted only. */
+const MOST_ROWS = 10_000;
+
+/** Two devices let one pass in. */
+export interface Conflict {
+  passReference: string;
+  area: string;
+  first: ConflictSide;
+  again: ConflictSide;
+}
+type ConflictSide = { gate: string; device: string; at: Date };
+
+/** A device, with the counters of its scans that were not received, and the reason why it may have more. */
+export type ReportedDevice = Pick<
+  Device,
+  'id' | 'name' | 'version' | 'lastContactAt' | 'skewMs' | 'lastCounter' | 'received' | 'forkedCounter'
+> & { missing: [number, number][]; state: 'signed off' | 'active' | 'revoked' | 'lost' | 'not enrolled' };
+
+/** Returns everything that is known about the doors of an event, and whether it is complete. */
+export async function readDoorReport(db: Database, eventId: number) {
+  const { shardId, name, passPrefix } = await findEvent(db, eventId);
+  const counts = await countAdmissions(db, shardId, eventId);
+  const gates = (await listGates(db, shardId, eventId)).map((gate) => ({ ...gate, ...counts.get(gate.id)! }));
+  const devices: ReportedDevice[] = [];
+  for (const device of await listDevices(db, shardId, eventId))
+    devices.push(await describe(db, shardId, device));
+  const conflicts = await listConflicts(db, shardId, eventId, passPrefix);
+  const refused = await countRefused(db, shardId, eventId);
+  return { eventId, name, ...verdictOf(devices), gates, devices, conflicts, refused };
+}
+
+export type DoorReport = Awaited<ReturnType<typeof readDoorReport>>;
+
+async function describe(db: Database, shardId: number, device: Device): Promise<ReportedDevice> {
+  const { id, name, version, lastContactAt, skewMs, lastCounter, received, forkedCounter } = device;
+  const missing = received < lastCounter ? await missingCounters(db, shardId, id, lastCounter) : [];
+  const facts = { id, name, version, lastContactAt, skewMs, lastCounter, received, forkedCounter };
+  return { ...facts, missing, state: stateOf(device) };
+}
+
+function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device): ReportedDevice['state'] {
+  if (revokedAt) return lost ? 'lost' : 'revoked';
+  if (!enrolled) return 'not enrolled';
+  return signedOffAt ? 'signed off' : 'active';
+}
+
+/**
+ * Returns whether every scan of every device was received. `except`: what is missing for good, because its device is lost or was revoked.
+ * `open`: what can still arrive. The list is complete if there is neither.
+ */
+function verdictOf(devices: readonly ReportedDevice[]) {
+  const except: string[] = [];
+  const open: string[] = [];
+  for (const { id, name, state, missing, lastCounter, forkedCounter } of devices) {
+    const device = `device ${id} (${name})`;
+    const counters = missing
+      .map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`))
+      .join(', ');
+    const isGone = state === 'lost' || state === 'revoked';
+    if (missing.length > 0) (isGone ? except : open).push(`${device}: scans ${counters} are missing`);
+    if (isGone) except.push(`${device} is ${state}: scans after ${lastCounter} are not known`);
+    if (state === 'active') open.push(`${device} has not signed off after scan ${lastCounter}`);
+    if (forkedCounter !== null) except.push(`${device} has sent two different scans ${forkedCounter}`);
+  }
+  return { complete: open.length === 0 && except.length === 0, open, except };
+}
+
+/** Returns the conflicts of an event, oldest first. */
+async function listConflicts(
+  db: Database,
+  shardId: number,
+  eventId: number,
+  prefix: string,
+): Promise<Conflict[]> {
+  type Row = Record<'registration' | 'passCode', number> &
+    Pick<Conflict, 'area'> &
+    Record<'gate' | 'device' | 'firstGate' | 'firstDevice', string> &
+    Record<'at' | 'firstAt', Date>;
+  const { rows } = await sql<Row>`
+    select a.registration, r.pass_code as "passCode", a.area, a.at, g.name as gate, d.name as device,
+      f.at as "firstAt", fg.name as "firstGate", fd.name as "firstDevice"
+    from admissions a
+    join admissions f on f.shard_id = a.shard_id and f.serial = a.again_of
+    join registrations r on r.shard_id = a.shard_id and r.serial = a.registration
+    join gates g on g.shard_id = a.shard_id and g.id = a.gate_id
+    join gates fg on fg.shard_id = a.shard_id and fg.id = f.gate_id
+    join devices d on d.shard_id = a.shard_id and d.id = a.device_id
+    join devices fd on fd.shard_id = a.shard_id and fd.id = f.device_id
+    where a.shard_id = ${shardId} and a.event_id = ${eventId} and a.again_of is not null and a.undone_at is null
+    order by a.at, a.serial limit ${MOST_ROWS}`.execute(db);
+  return rows.map(({ registration, passCode, area, ...row }) => ({
+    passReference: formatPassReference({ prefix, eventId, serial: registration, passCode }),
+    area,
+    first: { gate: row.firstGate, device: row.firstDevice, at: row.firstAt },
+    again: { gate: row.gate, device: row.device, at: row.at },
+  }));
+}
+
+/** Returns the number of refused scans by reason. `letIn`: those whose device let the person in offline. */
+async function countRefused(db: Database, shardId: number, eventId: number) {
+  const { rows } = await sql<{ outcome: string; scans: number; letIn: number }>`
+    select outcome, count(*)::integer as scans, (count(*) filter (where decision = 'admitted'))::integer as "letIn"
+    from scans
+    where shard_id = ${shardId} and event_id = ${eventId}
+      and outcome not in ('admitted', 'exited', 'undone', 'superseded') and outcome <> 'admitted-again'
+    group by outcome order by scans desc, outcome`.execute(db);
+  return rows;
+}

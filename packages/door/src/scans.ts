@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { parsePassReference } from '@floodgate/contract';
+import type { Database } from '@floodgate/database';
+import { parsePass, verifyPass, type PassSigner } from '@floodgate/passes';
+import { InvalidInput } from '@floodgate/service/failure';
+import { sql } from 'kysely';
+import type { DevicePrincipal } from './devices.ts';
+import { isSignedBy, textOf } from './signatures.ts';
+import type { Outcome, Scan, ScansRequest } from './wire.ts';
+
+/** Signatures of passes that are checked in one tick: each takes about 0.1 ms. */
+const CHECKED_AT_ONCE = 16;
+
+/** An outcome as record_scans returns it. */
+export type RecordedScan = Pick<Outcome, 'counter' | 'outcome' | 'first' | 'name'> & {
+  ticketId: number | null;
+};
+
+/** Resolves to the outcomes in the order of the scans, or to the reason why nothing was recorded. */
+export type Recorded =
+  { outcomes: RecordedScan[] } | { problem: 'revoked' } | { problem: 'forked'; counter: number };
+
+/** The times between which passes of the event are valid. Null: there is no limit. */
+interface Validity {
+  validFrom: string | null;
+  validUntil: string | null;
+}
+
+/**
+ * Records scans of a device, and resolves to their outcomes. Safe to repeat. Throws InvalidInput if the signature is wrong, or if the scans
+ * are not a chain.
+ */
+export async function recordScans(
+  db: Database,
+  device: DevicePrincipal,
+  { scans, sentAt, signature }: ScansRequest,
+  { keys, validFrom, validUntil }: Validity & Pick<PassSigner, 'keys'>,
+): Promise<Recorded> {
+  const hashes = hashesOf(device.deviceId, scans);
+  const last = scans.at(-1)!;
+  if (!isSignedBy(device.publicKey, textOf('scans', sentAt, hashes.at(-1)!), signature))
+    throw new InvalidInput({ signature: 'the signature of these scans by the key of the device' });
+  const skewMs = Date.now() - Date.parse(sentAt);
+  const rows = await rowsOf(device, scans, hashes, skewMs, await keys());
+  const { rows: answers } = await sql<{ recorded: Recorded }>`
+    select record_scans(
+      ${device.shardId}::integer, ${device.deviceId}::integer, ${JSON.stringify(rows)}::json, ${scans[0]!.counter}::bigint,
+      ${last.counter}::bigint, ${skewMs}::bigint, ${validFrom}::timestamptz, ${validUntil}::timestamptz,
+      ${Buffer.from(signature, 'base64url')}::bytea, ${sentAt}::text
+    ) as recorded`.execute(db);
+  const { recorded } = answers[0]!;
+  if ('outcomes' in recorded) recorded.outcomes.sort((one, other) => one.counter - other.counter);
+  return recorded;
+}
+
+/** Returns the hash of each scan. Throws InvalidInput if a counter or a hash does not follow the scan before. */
+function hashesOf(deviceId: number, scans: readonly Scan[]): string[] {
+  const hashes: string[] = [];
+  for (const [index, scan] of scans.entries()) {
+    const { counter, previousHash, pass, gateID, direction, of, scannedAt, decision } = scan;
+    if (index > 0 && (counter !== scans[index - 1]!.counter + 1 || previousHash !== hashes[index - 1]))
+      throw new InvalidInput({ [`scans[${index}]`]: 'the scan that follows the one before' });
+    if (of !== null && of >= counter)
+      throw new InvalidInput({ [`scans[${index}].of`]: 'the counter of an earlier scan, or null' });
+    const fields = [previousHash, pass, gateID, direction, of ?? '', scannedAt, decision ?? ''];
+    const text = textOf(deviceId, counter, ...fields);
+    hashes.push(createHash('sha256').update(text).digest('base64url'));
+  }
+  return hashes;
+}
+
+/** Returns what record_scans needs of each scan, in the order in which it locks registrations. */
+async function rowsOf(
+  { eventId }: DevicePrincipal,
+  scans: readonly Scan[],
+  hashes: readonly string[],
+  skewMs: number,
+  { publicKeys }: Awaited<ReturnType<PassSigner['keys']>>,
+) {
+  const hex = (text: string) => Buffer.from(text, 'base64url').toString('hex');
+  const rows = [];
+  let latestMs = -Infinity;
+  for (const [index, { counter, previousHash, pass, gateID, ...scan }] of scans.entries()) {
+    if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await nextTick();
+    latestMs = Math.max(latestMs, Date.parse(scan.scannedAt) + skewMs);
+    rows.push({
+      counter,
+      hash: hex(hashes[index]!),
+      previous: hex(previousHash),
+      gate: gateID,
+      direction: scan.direction,
+      of: scan.of,
+      scanned_at: scan.scannedAt,
+      latest: new Date(latestMs).toISOString(),
+      decision: scan.decision,
+      ...subjectOf(pass, eventId, publicKeys),
+    });
+  }
+  const orderOf = ({ serial }: { serial?: number | null }) => serial ?? 0;
+  return rows.sort((one, other) => orderOf(one) - orderOf(other) || one.counter - other.counter);
+}
+
+/** Returns the registration that a pass or pass reference names, or the problem with it. */
+function subjectOf(text: string, eventId: number, publicKeys: Parameters<typeof verifyPass>[1]) {
+  const reference = parsePassReference(text);
+  if (reference?.eventId === eventId) return { serial: reference.serial, code: reference.passCode };
+  const pass = verifyPass(text, publicKeys);
+  if (typeof pass !== 'string')
+    return pass.eventId === eventId
+      ? { serial: pass.serial, ticket: pass.ticketId }
+      : { problem: 'unknown' as const };
+  if (pass === 'forged') return { problem: 'invalid-signature' as const };
+  // The key was withdrawn. The registration is stored with the scan, because only its pass is void.
+  const content = pass === 'unknown-key' ? parsePass(text) : null;
+  if (content?.eventId !== eventId) return { problem: 'unknown' as const };
+  return { serial: content.serial, ticket: content.ticketId, problem: 'revoked' as const };
+}
