@@ -32,6 +32,8 @@ const TYPES = new Set([
   'registration.confirmed',
   'registration.cancelled',
   'registration.failed',
+  'registration.admitted',
+  'registration.admitted_again',
   'ticket.sold_out',
   'ticket.reopened',
   'waiting.joined',

@@ -25,6 +25,7 @@ const LAUNCH = 'GET /api/v1/events/launch';
 const LIST = 'GET /api/v1/events/registrations';
 const STATUS = 'GET /api/v1/events/registrations/:passReference';
 const PASS = `${STATUS}/pass`;
+const ADMISSIONS = `${STATUS}/admissions`;
 const REVOKED = 'GET /api/v1/events/passes/revoked';
 const SIGNED_EVENT = 'GET /api/v1/events/passes/event';
 const CANCEL = `${STATUS.replace('GET', 'POST')}/cancel`;
@@ -211,6 +212,7 @@ const readRoutes = [
   REVOKED,
   STATUS,
   PASS,
+  ADMISSIONS,
   HOLD,
   WAITING,
   WEBHOOKS,
@@ -269,7 +271,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "a registration of the other's event",
-    routes: [STATUS, head(STATUS), PASS, head(PASS), CANCEL, CONFIRM, CHANGE_ATTENDEE],
+    routes: [STATUS, head(STATUS), PASS, head(PASS), ADMISSIONS, head(ADMISSIONS), CANCEL, CONFIRM, CHANGE_ATTENDEE],
     foreign: () => ({ eventRef: mine.eventRef, passReference: theirPass }),
     missing: () => ({ eventRef: mine.eventRef, passReference: 'GALA-1001-999999-1234567890' }),
     owner: () => theirs,
@@ -277,7 +279,7 @@ const PROBES: Probe[] = [
   },
   {
     what: "the other's registration under the shared event",
-    routes: [STATUS, head(STATUS), PASS, head(PASS), CANCEL, CONFIRM, CHANGE_ATTENDEE],
+    routes: [STATUS, head(STATUS), PASS, head(PASS), ADMISSIONS, head(ADMISSIONS), CANCEL, CONFIRM, CHANGE_ATTENDEE],
     foreign: () => ({ eventRef: shared.eventRef, passReference: theirSharedPass }),
     missing: () => ({ eventRef: shared.eventRef, passReference: withOtherCode(theirSharedPass) }),
     owner: () => theirShared,
@@ -341,9 +343,9 @@ const PROBES: Probe[] = [
   },
 ];
 
-/** Those that no partner's key opens: they say the same to everybody. */
+/** Those that no partner's key opens: they say the same to everybody. Devices at doors have their own tokens. */
 const PUBLIC =
-  /^(GET|HEAD) (\/|\/favicon\.ico|\/health\/(live|ready)|\/docs(\/.*)?|\/\.well-known\/floodgate\/pass-keys\.json|\/api\/v1\/openapi\.json)$/;
+  /^(GET|HEAD|POST) (\/|\/favicon\.ico|\/health\/(live|ready)|\/docs(\/.*)?|\/door(\/.*)?|\/\.well-known\/floodgate\/pass-keys\.json|\/api\/v1\/openapi\.json)$/;
 
 test('every route of the API is probed or says the same to everybody', async () => {
   const probed = new Set(PROBES.flatMap((probe) => probe.routes));

@@ -79,6 +79,8 @@ test('a webhook is created, listed, changed and deleted; its secret is shown onc
       'registration.confirmed',
       'registration.cancelled',
       'registration.failed',
+      'registration.admitted',
+      'registration.admitted_again',
       'ticket.sold_out',
       'ticket.reopened',
       'waiting.joined',

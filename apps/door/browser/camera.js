@@ -6,7 +6,7 @@ const CONSTRAINTS = {
 };
 
 /** @typedef {{ detect(image: HTMLVideoElement): Promise<{ rawValue: string }[]> }} Detector */
-/** @typedef {{ new (options: { formats: string[] }): Detector, getSupportedFormats(): Promise<readonly string[]> }} DetectorClass */
+/** @typedef {{ new (options: { formats: ['qr_code'] }): Detector, getSupportedFormats(): Promise<readonly string[]> }} DetectorClass */
 
 /** Resolves to the detector of the browser, or to a slower one in JavaScript. */
 async function createDetector() {
@@ -29,28 +29,28 @@ export async function startCamera(video, onCode) {
   await video.play();
   const detector = await createDetector();
   const screen = await keepScreenOn();
-  let isOpen = true;
   let last = { text: '', seenMs: 0 };
 
-  const readFrame = async () => {
-    const [found] = await detector.detect(video).catch(() => []);
-    if (!isOpen) return;
-    if (found) {
+  const nextFrame = () =>
+    new Promise((resolve) => video.requestVideoFrameCallback?.(resolve) ?? requestAnimationFrame(resolve));
+
+  const readFrames = async () => {
+    for (await nextFrame(); stream.active; await nextFrame()) {
+      const [found] = await detector.detect(video).catch(() => []);
+      if (!found) continue;
       const seenMs = performance.now();
       const isNew = found.rawValue !== last.text || seenMs - last.seenMs > OUT_OF_SIGHT_MS;
       last = { text: found.rawValue, seenMs };
-      if (isNew) onCode(found.rawValue);
+      if (isNew && stream.active) onCode(found.rawValue);
     }
-    video.requestVideoFrameCallback(readFrame);
   };
-  video.requestVideoFrameCallback(readFrame);
+  void readFrames();
 
   return {
     hasTorch: Boolean(track && 'torch' in track.getCapabilities()),
     /** @param {boolean} isOn */
     setTorch: (isOn) => track?.applyConstraints({ advanced: [/** @type {object} */ ({ torch: isOn })] }),
     close() {
-      isOpen = false;
       screen.release();
       for (const one of stream.getTracks()) one.stop();
       video.srcObject = null;
@@ -68,11 +68,12 @@ async function keepScreenOn() {
     if (document.visibilityState === 'visible')
       lock = await navigator.wakeLock?.request('screen').catch(() => undefined);
   };
-  document.addEventListener('visibilitychange', request);
+  const requestAgain = () => void request();
+  document.addEventListener('visibilitychange', requestAgain);
   await request();
   return {
     release() {
-      document.removeEventListener('visibilitychange', request);
+      document.removeEventListener('visibilitychange', requestAgain);
       void lock?.release();
     },
   };

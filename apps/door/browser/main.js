@@ -125,7 +125,7 @@ async function chooseGate(/** @type {Door} */ door, /** @type {number | null} */
 }
 
 /** Connects everything that scans. */
-function addScanning(/** @type {Door} */ door, /** @type {() => void} */ synchronizeNow) {
+function addScanning(/** @type {Door} */ door, /** @type {() => Promise<void>} */ synchronizeNow) {
   /** @type {Undoable | null} */
   let undoable = null;
   const show = (/** @type {Result | null} */ result) => {
@@ -134,7 +134,7 @@ function addScanning(/** @type {Door} */ door, /** @type {() => void} */ synchro
     showNotice(null);
     showResult(result);
     showDoor(door);
-    if (!door.isOnline || door.waiting > 0) synchronizeNow();
+    if (door.isOnline && door.waiting > 0) void synchronizeNow();
   };
   onCode = (text) =>
     inOrder(async () => {

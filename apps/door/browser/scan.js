@@ -50,34 +50,63 @@ export async function scanPass(door, text, direction) {
   if (pass === '' || !gate) return null;
   const serial = serialOf(pass);
   const key = serial === null ? null : keyOf(gate, serial);
-  const before = await admissionAt(door, key);
-  const fields = { pass, gateID: gate.gateID, direction, of: null };
-  const canAsk = door.isOnline && door.waiting === 0;
+  const attempt = { pass, direction, gate, key, before: await admissionAt(door, key) };
+  const answer = door.isOnline && door.waiting === 0 ? await askServer(door, attempt) : null;
+  return answer && 'outcome' in answer ? answer : decideOffline(door, attempt, answer?.counter ?? null);
+}
+
+/**
+ * A pass at a gate, and its admission before.
+ * @typedef {{ pass: string, direction: Direction, gate: Gate, key: string | null, before: Admission | undefined }} Attempt
+ */
+
+/**
+ * Asks the server. Resolves to the result, or to the unanswered scan.
+ * @param {Door} door
+ * @param {Attempt} attempt
+ * @returns {Promise<Result | StoredScan>}
+ */
+async function askServer(door, attempt) {
   // Set before the question is stored.
-  door.isAsking = canAsk;
-  const question = canAsk ? await append(door, { ...fields, decision: null }) : null;
-  /** @param {OutcomeName} outcome */
-  const changeOf = (outcome) => {
-    const admission = admissionAfter(outcome, before, gate);
-    return key !== null && admission ? { key, admission } : null;
-  };
-  if (question) {
-    const answer = await ask(door, question);
-    const outcome = answer.data?.outcomes[0];
-    if (outcome) {
-      await settle(door, [question], changeOf(outcome.outcome));
-      return resultOf(door, outcome, { scan: question, key, before }, false);
-    }
-    if (isRefusal(answer)) {
-      await refuse(door, question, answer.message);
-      return { outcome: 'refused', message: answer.message, isOffline: false, undoable: null };
-    }
-    door.isOnline = false;
+  door.isAsking = true;
+  const { pass, direction, gate } = attempt;
+  const question = await append(door, { pass, gateID: gate.gateID, direction, of: null, decision: null });
+  const answer = await ask(door, question);
+  const outcome = answer.data?.outcomes[0];
+  if (outcome) {
+    await settle(door, [question], changeBy(attempt, outcome.outcome));
+    return resultOf(door, attempt, question, outcome, false);
   }
-  const decided = await decideOffline(door, gate, pass, direction);
-  const of = question?.counter ?? null;
-  const scan = await append(door, { ...fields, of, decision: decided.outcome }, changeOf(decided.outcome));
-  return resultOf(door, decided, { scan, key, before }, true);
+  if (isRefusal(answer)) {
+    await refuse(door, question, answer.message);
+    return { outcome: 'refused', message: answer.message, isOffline: false, undoable: null };
+  }
+  door.isOnline = false;
+  return question;
+}
+
+/**
+ * Decides without the server, and stores the decision. `of`: the counter of the unanswered question.
+ * @param {Door} door
+ * @param {Attempt} attempt
+ * @param {number | null} of
+ */
+async function decideOffline(door, attempt, of) {
+  const { event, keys, device, db } = door;
+  if (!event) throw new Error('The device does not know the event yet. Connect to the network.');
+  const { pass, direction, gate } = attempt;
+  const decided = await decide(pass, direction, {
+    keys,
+    event,
+    gate,
+    deviceName: device.deviceName,
+    nowMs: Date.now() + door.clockOffsetMs,
+    isRevoked: async (serial) => (await read(db, 'revoked', serial)) !== undefined,
+    admissionOf: (serial) => admissionAt(door, keyOf(gate, serial)),
+  });
+  const fields = { pass, gateID: gate.gateID, direction, of, decision: decided.outcome };
+  const scan = await append(door, fields, changeBy(attempt, decided.outcome));
+  return resultOf(door, attempt, scan, decided, true);
 }
 
 /** Sends one scan, and waits as long as a person at the door can. */
@@ -94,38 +123,26 @@ const keyOf = (/** @type {Gate} */ { area }, /** @type {number} */ serial) => `$
 const admissionAt = async (/** @type {Door} */ door, /** @type {string | null} */ key) =>
   key === null ? undefined : read(door.db, 'admissions', key);
 
-/** @param {OutcomeName} outcome @param {Admission | undefined} before @param {Gate} gate */
-function admissionAfter(outcome, before, gate) {
-  if (outcome === 'admitted') return { at: new Date().toISOString(), gate: gate.name, isInside: true };
-  return outcome === 'exited' && before ? { ...before, isInside: false } : null;
-}
-
-/** @param {Door} door @param {Gate} gate @param {string} pass @param {Direction} direction */
-async function decideOffline(door, gate, pass, direction) {
-  const { event, keys, device, db } = door;
-  if (!event) throw new Error('The device does not know the event yet. Connect to the network.');
-  return decide(pass, direction, {
-    keys,
-    event,
-    gate,
-    deviceName: device.deviceName,
-    nowMs: Date.now() + door.clockOffsetMs,
-    isRevoked: async (serial) => (await read(db, 'revoked', serial)) !== undefined,
-    admissionOf: (serial) => admissionAt(door, keyOf(gate, serial)),
-  });
+/** @param {Attempt} attempt @param {OutcomeName} outcome */
+function changeBy({ key, before, gate }, outcome) {
+  if (key === null) return null;
+  const at = new Date().toISOString();
+  if (outcome === 'admitted') return { key, admission: { at, gate: gate.name, isInside: true } };
+  return outcome === 'exited' && before ? { key, admission: { ...before, isInside: false } } : null;
 }
 
 /**
  * @param {Door} door
- * @param {Omit<Result, 'isOffline' | 'undoable' | 'outcome'> & { outcome: OutcomeName }} outcome
- * @param {Undoable} undoable
+ * @param {Attempt} attempt
+ * @param {StoredScan} scan
+ * @param {Pick<Result, 'name' | 'ticket' | 'first'> & { outcome: OutcomeName }} outcome
  * @param {boolean} isOffline
  * @returns {Result}
  */
-function resultOf(door, outcome, undoable, isOffline) {
+function resultOf(door, { key, before }, scan, outcome, isOffline) {
   const isCounted = outcome.outcome === 'admitted' || outcome.outcome === 'exited';
-  if (isCounted) count(door, undoable.scan, 1);
-  return { ...outcome, isOffline, undoable: isCounted ? undoable : null };
+  if (isCounted) count(door, scan, 1);
+  return { ...outcome, isOffline, undoable: isCounted ? { scan, key, before } : null };
 }
 
 /** Changes the counts until the server sends new ones. */

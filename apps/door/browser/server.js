@@ -7,9 +7,15 @@ export const ANSWER_WITHIN_MS = 1_000;
 /** For calls that nobody waits for. */
 export const LONG_CALL_MS = 15_000;
 
-const UNAVAILABLE = { code: '90', message: 'The server does not answer', data: null };
+const UNAVAILABLE = { code: '90', message: 'The server does not answer', data: null, isRevoked: false };
 /** The `date` header has no milliseconds: on average, half a second is missing. */
 const HALF_SECOND_MS = 500;
+
+const HTTP_GONE = 410;
+/** Codes of problems that end by themselves. */
+const TEMPORARY = ['50', '90', '99'];
+
+export const isTemporary = (/** @type {{ code: string }} */ { code }) => TEMPORARY.includes(code);
 
 /** Whether the server has refused the content of a request, so that a repetition cannot succeed. */
 export const isRefusal = (/** @type {{ code: string }} */ { code }) => code === '10' || code === '11';
@@ -33,6 +39,7 @@ async function send(path, init) {
       code: responseCode,
       message: responseMessage,
       data: responseData,
+      isRevoked: response.status === HTTP_GONE,
       dateMs: Number.isNaN(date) ? null : date + HALF_SECOND_MS,
       retryAfterMs: Number(response.headers.get('retry-after') ?? 0) * 1_000,
     };
@@ -63,7 +70,7 @@ async function call(door, request, body, timeoutMs) {
     };
     const answer = await send(path, { method, headers, body: body ? JSON.stringify(body) : null, signal });
     if (answer.dateMs !== null) door.clockOffsetMs = answer.dateMs - Date.now();
-    return answer.code === '22' ? door.onRevoked() : answer;
+    return answer.isRevoked ? door.onRevoked() : answer;
   };
   const answer = await repeatable();
   return answer.code === '20' ? repeatable() : answer;
@@ -76,10 +83,9 @@ async function call(door, request, body, timeoutMs) {
  * @returns {Promise<Device | string>}
  */
 export async function enrol(code, version) {
-  const { privateKey, publicKey: key } = /** @type {CryptoKeyPair} */ (
-    await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify'])
-  );
-  const publicKey = toBase64Url(await crypto.subtle.exportKey('raw', key));
+  const pair = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
+  const { privateKey } = pair;
+  const publicKey = toBase64Url(await crypto.subtle.exportKey('raw', pair.publicKey));
   const signature = await sign(privateKey, 'enrol', code, publicKey);
   const body = JSON.stringify({ code, publicKey, signature, version });
   const headers = { 'content-type': 'application/json' };

@@ -34,6 +34,11 @@ const SIGNALS = {
 /** Returns the element with this id. */
 export const element = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
+/** An unchanged text is not written: a screen reader would read it again. */
+function showText(/** @type {string} */ id, /** @type {string} */ text) {
+  if (element(id).textContent !== text) element(id).textContent = text;
+}
+
 const timeOf = (/** @type {string} */ at) =>
   new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 
@@ -62,19 +67,7 @@ export function showResult(result) {
   clearTimeout(clearing);
   const box = element('result');
   const [tone, icon, text] = result ? OUTCOMES[result.outcome] : READY;
-  const first = result?.first;
-  const details = [
-    result?.ticket,
-    first && `First at ${timeOf(first.at)}, ${first.gate}, ${first.device}`,
-    result?.message,
-    result?.isOffline && 'Decided offline',
-  ];
-  const texts = {
-    icon,
-    outcome: text,
-    name: result?.name ?? '',
-    detail: details.filter(Boolean).join(' · '),
-  };
+  const texts = { icon, outcome: text, name: result?.name ?? '', detail: detailOf(result) };
   for (const [name, content] of Object.entries(texts)) {
     const line = box.querySelector(`.${name}`);
     if (line) line.textContent = content;
@@ -84,6 +77,13 @@ export function showResult(result) {
   if (tone === 'ready') return;
   signal(tone);
   clearing = setTimeout(showResult, UNDO_WITHIN_MS, null);
+}
+
+function detailOf(/** @type {Result | null} */ result) {
+  if (!result) return '';
+  const { ticket, first, message, isOffline } = result;
+  const earlier = first && `First at ${timeOf(first.at)}, ${first.gate}, ${first.device}`;
+  return [ticket, earlier, message, isOffline && 'Decided offline'].filter(Boolean).join(' · ');
 }
 
 function signal(/** @type {keyof typeof SIGNALS} */ tone) {
@@ -99,23 +99,26 @@ function signal(/** @type {keyof typeof SIGNALS} */ tone) {
 
 /** Shows the gate, the counts, the connection, and the facts about the device. */
 export function showDoor(/** @type {Door} */ door) {
-  const gate = gateOf(door);
-  element('title').textContent = door.event?.name ?? 'Door';
-  element('gate-name').textContent = gate?.name ?? '';
-  element('admitted').textContent = String(gate?.admitted ?? 0);
-  element('inside').textContent = String(gate?.inside ?? 0);
-  element('connection').textContent = door.isOnline ? 'Online' : 'Offline';
+  const { name = '', admitted = 0, inside = 0 } = gateOf(door) ?? {};
+  showText('title', door.event?.name ?? 'Door');
+  showText('gate-name', name);
+  showText('admitted', String(admitted));
+  showText('inside', String(inside));
+  showText('connection', door.isOnline ? 'Online' : 'Offline');
   element('connection').className = door.isOnline ? '' : 'offline';
-  element('device-title').textContent = door.device.deviceName;
-  element('waiting').textContent =
-    door.waiting === 0 ? 'All scans are uploaded.' : `Scans that wait for upload: ${door.waiting}`;
-  element('refusal').hidden = door.refusal === null;
-  element('refusal').textContent =
-    `The server did not accept scan ${door.refusal?.counter}: ${door.refusal?.message}. It stays on this device.`;
-  element('change-gate').hidden = door.gates.length < 2 || door.isSignedOff;
-  element('sign-off').hidden = door.isSignedOff;
-  element('resume').hidden = !door.isSignedOff;
+  showDevice(door);
   showAge(door);
+}
+
+function showDevice(/** @type {Door} */ { device, waiting, refusal, gates, isSignedOff }) {
+  showText('device-title', device.deviceName);
+  showText('waiting', waiting === 0 ? 'All scans are uploaded.' : `Scans that wait for upload: ${waiting}`);
+  element('refusal').hidden = refusal === null;
+  const { counter, message } = refusal ?? {};
+  showText('refusal', `The server did not accept scan ${counter}: ${message}. It stays on this device.`);
+  element('change-gate').hidden = gates.length < 2 || isSignedOff;
+  element('sign-off').hidden = isSignedOff;
+  element('resume').hidden = !isSignedOff;
 }
 
 function showAge(/** @type {Door} */ { revocations: { at }, clockOffsetMs }) {
@@ -126,5 +129,5 @@ function showAge(/** @type {Door} */ { revocations: { at }, clockOffsetMs }) {
     at === null ? 'not loaded yet' : minutes === 0 ? 'less than a minute old' : `${minutes} min old`;
   const advice = isStale ? '. Cancelled passes can be admitted. Connect to the network.' : '';
   element('revocations').className = isStale ? 'warning' : '';
-  element('revocations').textContent = `Revocation list: ${age}${advice}`;
+  showText('revocations', `Revocation list: ${age}${advice}`);
 }

@@ -71,7 +71,7 @@ export const read = (db, store, key) => resultOf(db.transaction(store).objectSto
 export async function loadFacts(db) {
   const store = db.transaction('facts').objectStore('facts');
   const [names, values] = await Promise.all([resultOf(store.getAllKeys()), resultOf(store.getAll())]);
-  const stored = Object.fromEntries(names.map((name, index) => [String(name), values[index]]));
+  const stored = Object.fromEntries(names.map((name, index) => [name, values[index]]));
   return { ...NO_FACTS, ...stored };
 }
 

@@ -4,6 +4,7 @@ import {
   fetchRevocations,
   fetchState,
   isRefusal,
+  isTemporary,
   LONG_CALL_MS,
   sendScans,
   sendSignOff,
@@ -85,7 +86,8 @@ async function synchronize(/** @type {Door} */ door) {
   const answer = await fetchState(door);
   // A slow server would not answer a scan in time.
   door.isOnline = answer.code === '00' && performance.now() - startedMs <= ANSWER_WITHIN_MS;
-  if (answer.code !== '00') return answer.retryAfterMs;
+  if (isTemporary(answer)) return answer.retryAfterMs;
+  if (answer.code !== '00') throw new Error(answer.message);
   await storeState(door, answer.data);
   await refreshRevocations(door);
   return 0;
@@ -116,7 +118,7 @@ export function keepSynchronized(door, onChange) {
     failures = door.isOnline ? 0 : failures + 1;
     const backoffMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
     const delayMs = Math.max(retryAfterMs, door.isOnline ? ONLINE_INTERVAL_MS : backoffMs);
-    timer = setTimeout(now, delayMs);
+    timer = setTimeout(() => void now(), delayMs);
     current = null;
     onChange(problem);
   };

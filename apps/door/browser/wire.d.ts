@@ -139,6 +139,8 @@ export interface Answer<Data> {
   code: string;
   message: string;
   data: Data;
+  /** Whether the operator revoked this device. */
+  isRevoked: boolean;
   /** The time of the server, or null without an answer. */
   dateMs: number | null;
   retryAfterMs: number;

@@ -13,10 +13,13 @@ const TYPES: Record<string, string> = {
   svg: 'image/svg+xml',
   webmanifest: 'application/manifest+json',
 };
+const MODULES = 'camera chain decide encoding keyboard main scan server show signed storage sync';
 const APP = [
-  ...['index.html', 'door.css', 'icon.svg', 'manifest.webmanifest'],
-  ...['camera', 'chain', 'decide', 'encoding', 'keyboard', 'main'].map((name) => `${name}.js`),
-  ...['scan', 'server', 'show', 'signed', 'storage', 'sync'].map((name) => `${name}.js`),
+  'index.html',
+  'door.css',
+  'icon.svg',
+  'manifest.webmanifest',
+  ...MODULES.split(' ').map((name) => `${name}.js`),
 ];
 /** Of the package `qr`. The first imports the second. */
 const DECODER = ['decode.js', 'index.js'];

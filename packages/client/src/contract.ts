@@ -52,6 +52,7 @@ export const OPERATION_FAILURES = {
   holdSeats: [...COMMON, '11', '30', '31', '32', '37', '40', '41', '91'],
   joinWaitingList: [...COMMON, '11', '30', '31', '38', '39', '40', '91'],
   leaveWaitingList: [...COMMON, '11', '34', '35', '91'],
+  listAdmissions: [...COMMON, '11', '34'],
   listRegistrations: [...COMMON, '11'],
   listRevokedPasses: [...COMMON, '11'],
   listWebhookAttempts: [...COMMON, '11', '70'],
@@ -83,6 +84,23 @@ export interface Envelope<Data = unknown> {
 }
 export type WebhookEventType =
   WebhookRegistrationEntry['type'] | WebhookTicketEntry['type'] | WebhookWaitingEntry['type'];
+export interface Admission {
+  /** Name of the gate. */
+  gate: string;
+  /** Name of the device that scanned the pass. */
+  device: string;
+  /** admitted: the person was let in. again: the person was let in although the pass was admitted before, by a device without network. undone: the scan was taken back. */
+  state: 'admitted' | 'again' | 'undone';
+  /** Time of the admission. */
+  dateAdmitted: string;
+  /** Time at which the person left. null: not known to have left. */
+  dateLeft: string | null;
+}
+export interface AdmissionList {
+  passReference: PassReference;
+  /** The admissions, oldest first. */
+  admissions: Admission[];
+}
 /** An attendee, or the contact for all seats of a hold. */
 export interface Attendee {
   /** Required, 1 to 255 characters after trimming, no control or text direction characters */
@@ -334,6 +352,22 @@ export interface Webhook {
   /** Creation time of the webhook. */
   dateCreated: string;
 }
+/** A person was let in. admitted_again: although the pass was admitted before. List Admissions has all admissions of the pass. */
+export interface WebhookAdmissionEntry {
+  /** Type of the message or entry. */
+  type: 'registration.admitted' | 'registration.admitted_again';
+  passReference: PassReference;
+  /** Id of the event. */
+  organizedEventID: number;
+  /** Id of the ticket. */
+  organizedEventTicketID: number;
+  /** Name of the gate. */
+  gate: string;
+  /** Time of the admission. */
+  dateAdmitted: string;
+  /** Time at which the service learned of the admission. */
+  dateChanged: string;
+}
 export interface WebhookAttempt {
   /** The header webhook-id of the message. */
   messageId: string;
@@ -381,7 +415,7 @@ export interface WebhookChanges {
     /** Cursor of the last entry. List Registrations accepts it as `after`. */
     cursor: string;
     /** The entries, oldest first. */
-    entries: (WebhookRegistrationEntry | WebhookTicketEntry | WebhookWaitingEntry)[];
+    entries: (WebhookRegistrationEntry | WebhookAdmissionEntry | WebhookTicketEntry | WebhookWaitingEntry)[];
   };
 }
 /** The webhooks, oldest first. */

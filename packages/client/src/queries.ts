@@ -27,6 +27,9 @@ export function createQueries(ask: Ask) {
     /** Returns the state of a registration. */
     registration: (passReference: string, options?: CallOptions) =>
       ask('getRegistration', 'registration', { path: pathOf(passReference) }, options),
+    /** Lists when and at which gates a registration was admitted. */
+    admissions: (passReference: string, options?: CallOptions) =>
+      ask('listAdmissions', 'admissions', { path: `${pathOf(passReference)}/admissions` }, options),
     /** Lists the changes to registrations. The iteration throws a FloodgateError if the service refuses. */
     registrations: (options: ListOptions = {}) => listRegistrations(ask, options),
     /** Confirms a held registration. */

@@ -21,6 +21,7 @@ export interface OperationResults {
   listRegistrations: { page: Contract.RegistrationList };
   getTickets: { tickets: Contract.Ticket[] };
   getLaunch: { launch: Contract.LaunchState };
+  listAdmissions: { admissions: Contract.AdmissionList };
   getPass: { pass: Contract.AttendeePass };
   getSignedEvent: { signedEvent: Contract.SignedEvent };
   listRevokedPasses: { page: Contract.RevokedPasses };

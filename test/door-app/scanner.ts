@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { BrowserPage } from '../harness/browser.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Set it to keep pictures. */
+const PICTURES = process.env['DOOR_PICTURES'];
+
+/** The scanner of the door in a real browser, as a person uses it. */
+export class Scanner {
+  readonly page: BrowserPage;
+  readonly #baseUrl: string;
+
+  private constructor(page: BrowserPage, baseUrl: string) {
+    this.page = page;
+    this.#baseUrl = baseUrl;
+  }
+
+  /** Starts a browser that has never opened the app. */
+  static async open(baseUrl: string, ...flags: string[]): Promise<Scanner> {
+    const page = await BrowserPage.open(...flags);
+    for (const domain of ['Page', 'Network', 'Runtime', 'Log']) await page.send(`${domain}.enable`);
+    return new Scanner(page, baseUrl);
+  }
+
+  close(): Promise<void> {
+    return this.page.close();
+  }
+
+  evaluate<Value>(expression: string): Promise<Value> {
+    return this.page.evaluate<Value>(expression);
+  }
+
+  /** Opens the app, also if only the fragment of the address differs. */
+  async visit(at = '/door/'): Promise<void> {
+    await this.page.send('Page.navigate', { url: 'about:blank' });
+    await this.#load(() => this.page.send('Page.navigate', { url: new URL(at, this.#baseUrl).href }));
+  }
+
+  reload(): Promise<void> {
+    return this.#load(() => this.page.send('Page.reload'));
+  }
+
+  async #load(start: () => Promise<unknown>): Promise<void> {
+    await this.evaluate('globalThis.isOld = true');
+    await start();
+    await waitUntil('the page is loaded', () =>
+      this.evaluate<boolean>(
+        "location.protocol.startsWith('http') && !globalThis.isOld && document.readyState === 'complete'",
+      ),
+    );
+  }
+
+  /** Opens the app with the code in the fragment, and waits until it can scan. */
+  async enrol(code: string): Promise<void> {
+    await this.visit(`/door/#${code}`);
+    await this.shows('#connection', 'Online');
+  }
+
+  /** Returns the visible text of an element. */
+  text(selector: string): Promise<string> {
+    return this.evaluate<string>(`document.querySelector(${JSON.stringify(selector)}).innerText`);
+  }
+
+  /** Resolves when the visible text of the element includes this text. */
+  async shows(selector: string, text: string): Promise<void> {
+    let last = '';
+    await waitUntil(`${selector} shows ${text}`, async () => {
+      last = await this.text(selector);
+      return last?.includes(text);
+    }).catch(async (error: unknown) => {
+      throw new Error(`it shows: ${last}\n${await this.text('body')}`, { cause: error });
+    });
+  }
+
+  /** Clicks an element. The element must be visible. */
+  async click(selector: string): Promise<void> {
+    const quoted = JSON.stringify(selector);
+    await waitUntil(`${selector} is visible`, () =>
+      this.evaluate<boolean>(`document.querySelector(${quoted}).checkVisibility()`),
+    );
+    await this.page.send('Runtime.evaluate', {
+      expression: `document.querySelector(${quoted}).click()`,
+      userGesture: true,
+    });
+  }
+
+  /** Types a text into a field, and presses Enter. */
+  async enter(field: string, text: string): Promise<void> {
+    await this.evaluate(`document.querySelector('#${field}').focus()`);
+    await this.page.send('Input.insertText', { text });
+    await this.#press('Enter', '\r');
+  }
+
+  /** Types a text and Enter while no field has the focus, as a hardware scanner does. */
+  async typeAsHardware(text: string): Promise<void> {
+    await this.evaluate('document.activeElement.blur()');
+    for (const character of text) await this.#press(character, character);
+    await this.#press('Enter', '\r');
+  }
+
+  async #press(key: string, text: string): Promise<void> {
+    await this.page.send('Input.dispatchKeyEvent', { type: 'keyDown', key, text });
+    await this.page.send('Input.dispatchKeyEvent', { type: 'keyUp', key });
+  }
+
+  /** Scans a pass by typing, and waits for the result. */
+  async scan(pass: string, outcome: string): Promise<void> {
+    await this.evaluate("document.querySelector('#result .outcome').textContent = ''");
+    await this.enter('pass', pass);
+    await this.shows('#result', outcome);
+  }
+
+  /** Returns the rules of accessibility that the page breaks, with what breaks them, and whether it is too wide. */
+  async violations(): Promise<string[]> {
+    await this.evaluate(AXE);
+    return this.evaluate<string[]>(`axe.run().then(({ violations }) => [
+      ...violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).join(' ')),
+      ...(document.documentElement.scrollWidth > innerWidth ? ['wider than the screen'] : []),
+      ...[...document.querySelectorAll('button, input, fieldset label')]
+        .filter((one) => one.checkVisibility() && one.type !== 'radio' && one.getBoundingClientRect().height < 44)
+        .map(({ outerHTML }) => 'small target: ' + outerHTML),
+    ])`);
+  }
+
+  async resize(width: number, scheme: 'light' | 'dark'): Promise<void> {
+    const metrics = { width, height: 800, deviceScaleFactor: 1, mobile: width < 600 };
+    await this.page.send('Emulation.setDeviceMetricsOverride', metrics);
+    const features = [{ name: 'prefers-color-scheme', value: scheme }];
+    await this.page.send('Emulation.setEmulatedMedia', { features });
+  }
+
+  async picture(name: string): Promise<void> {
+    if (!PICTURES) return;
+    const { data } = await this.page.send('Page.captureScreenshot', { captureBeyondViewport: true });
+    await writeFile(path.join(PICTURES, `${name}.png`), String(data), 'base64');
+  }
+}
