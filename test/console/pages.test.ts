@@ -3,14 +3,17 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import decodeQR from 'qr/decode.js';
 import { afterAll, describe, expect } from 'vitest';
 import { switchOn } from '@floodgate/mail/actions';
 import { reserveBatch } from '@floodgate/registrations';
 import { indexAttendees } from '@floodgate/registrations/find';
 import { joinWaitingList } from '@floodgate/waiting-list';
 import { BrowserPage, chromium } from '../harness/browser.ts';
+import { createBusyDoor } from '../harness/busy-door.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { addOperator, consoleUrl, database, test } from '../harness/console-test.ts';
+import { addGate } from '../harness/door-device.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
@@ -25,6 +28,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
   let page: BrowserPage;
   let gala: Fixture;
   let waitedFor: number;
+  let door: Awaited<ReturnType<typeof createBusyDoor>>;
   let owner: Awaited<ReturnType<typeof addOperator>>;
 
   test.beforeAll(async () => {
@@ -36,6 +40,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     await reserveBatch(database.db, randomUUID(), [reservationOf(gala, waitedFor)]);
     const contact = { fullName: 'Ada Waits', emailAddress: 'ada@example.com' };
     await joinWaitingList(database.db, gala, { organizedEventTicketID: waitedFor, contact }, null, 0);
+    door = await createBusyDoor(database);
     owner = await addOperator('owner');
     page = await BrowserPage.open();
     for (const domain of ['Page', 'Network', 'Runtime', 'Log']) await page.send(`${domain}.enable`);
@@ -79,6 +84,13 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     await evaluate(AXE);
     return evaluate<string[]>(`axe.run().then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).join(' ')))`);
+  }
+
+  /** Keeps a picture of the page, if that is wanted. */
+  async function picture(title: string): Promise<void> {
+    if (!PICTURES) return;
+    const { data } = await page.send('Page.captureScreenshot', { captureBeyondViewport: true });
+    await writeFile(path.join(PICTURES, `${title}.png`), String(data), 'base64');
   }
 
   test('sign-in and a change of a ticket need no mouse', async () => {
@@ -143,12 +155,58 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     await shows('Ada Right');
   });
 
+  test('a device is added without a mouse, and its camera reads the code', async () => {
+    await open(`/events/${door.eventId}/door`);
+    await tabTo('Add a device, with a code that enrols it');
+    await press('Enter');
+    await waitUntil('the form is shown', () =>
+      evaluate<boolean>("document.title.startsWith('Add a device')"),
+    );
+    await tabTo('name');
+    await page.send('Input.insertText', { text: 'Camera' });
+    await press('Enter');
+    await waitUntil('the code is shown', () =>
+      evaluate<boolean>("document.querySelector('img.qr')?.complete ?? false"),
+    );
+    expect(await violations()).toEqual([]);
+    const shown = await evaluate<{ code: string; pixels: number[] }>(`(() => {
+      const context = new OffscreenCanvas(320, 320).getContext('2d');
+      context.fillStyle = getComputedStyle(document.querySelector('img.qr')).backgroundColor;
+      context.fillRect(0, 0, 320, 320);
+      context.drawImage(document.querySelector('img.qr'), 0, 0, 320, 320);
+      const pixels = [...context.getImageData(0, 0, 320, 320).data];
+      return { code: document.querySelector('.code').innerText, pixels };
+    })()`);
+    expect(decodeQR({ width: 320, height: 320, data: Uint8ClampedArray.from(shown.pixels) })).toBe(
+      shown.code,
+    );
+    await picture('code');
+    await tabTo('Continue');
+    await press('Enter');
+    await waitUntil('the device is shown', () =>
+      evaluate<boolean>("document.querySelector('#live')?.innerText.includes('Camera') ?? false"),
+    );
+    expect(await evaluate<string>('document.documentElement.innerHTML')).not.toContain(shown.code);
+  });
+
+  test('a page of doors that is open gets new counts, and the focus stays', async () => {
+    await open(`/events/${door.eventId}/door`);
+    await evaluate(`document.querySelector('[aria-label=Gates]').focus()`);
+    await addGate(database.db, door.eventId, { name: 'Garden gate' });
+    await waitUntil('the gate is shown', () =>
+      evaluate<boolean>(`document.querySelector('#live').innerText.includes('Garden gate')`),
+    );
+    expect(await evaluate<string>('document.activeElement.ariaLabel')).toBe('Gates');
+  });
+
   const PAGES = (): Record<string, string> => ({
     'sign-in': '/sign-in',
     launches: '/',
     event: `/events/${gala.eventId}`,
     'waiting-list': `/tickets/${waitedFor}/waiting-list`,
     live: `/live/${gala.eventId}`,
+    door: `/events/${door.eventId}/door`,
+    'no-door': `/events/${gala.eventId}/door`,
     registrations: '/registrations',
     attendees: '/attendees',
     archived: '/?archived=true',
@@ -185,10 +243,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
       const rules = await violations();
       const isWide = await evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
       if (rules.length > 0 || isWide) found[title] = [...rules, ...(isWide ? ['wider than the screen'] : [])];
-      if (PICTURES) {
-        const { data } = await page.send('Page.captureScreenshot', { captureBeyondViewport: true });
-        await writeFile(path.join(PICTURES, `${title}-${width}-${scheme}.png`), String(data), 'base64');
-      }
+      await picture(`${title}-${width}-${scheme}`);
     }
     expect(found).toEqual({});
     // The policy refused nothing.

@@ -6,6 +6,7 @@ import { BrowserPage } from '../harness/browser.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PATIENCE_MS = 15_000;
 /** Set it to keep pictures. */
 const PICTURES = process.env['DOOR_PICTURES'];
 
@@ -68,28 +69,33 @@ export class Scanner {
   /** Resolves when the visible text of the element includes this text. */
   async shows(selector: string, text: string): Promise<void> {
     let last = '';
-    await waitUntil(`${selector} shows ${text}`, async () => {
-      last = await this.text(selector);
-      return last?.includes(text);
-    }).catch(async (error: unknown) => {
+    await waitUntil(
+      `${selector} shows ${text}`,
+      async () => {
+        last = await this.text(selector);
+        return last?.includes(text);
+      },
+      PATIENCE_MS,
+    ).catch(async (error: unknown) => {
       throw new Error(`it shows: ${last}\n${await this.text('body')}`, { cause: error });
     });
   }
 
   /** Clicks an element. The element must be visible. */
   async click(selector: string): Promise<void> {
-    const quoted = JSON.stringify(selector);
-    await waitUntil(`${selector} is visible`, () =>
-      this.evaluate<boolean>(`document.querySelector(${quoted}).checkVisibility()`),
-    );
-    await this.page.send('Runtime.evaluate', {
-      expression: `document.querySelector(${quoted}).click()`,
-      userGesture: true,
-    });
+    await this.#isVisible(selector);
+    const expression = `document.querySelector(${JSON.stringify(selector)}).click()`;
+    await this.page.send('Runtime.evaluate', { expression, userGesture: true });
+  }
+
+  #isVisible(selector: string) {
+    const expression = `document.querySelector(${JSON.stringify(selector)}).checkVisibility()`;
+    return waitUntil(`${selector} is visible`, () => this.evaluate<boolean>(expression));
   }
 
   /** Types a text into a field, and presses Enter. */
   async enter(field: string, text: string): Promise<void> {
+    await this.#isVisible(`#${field}`);
     await this.evaluate(`document.querySelector('#${field}').focus()`);
     await this.page.send('Input.insertText', { text });
     await this.#press('Enter', '\r');
@@ -112,6 +118,18 @@ export class Scanner {
     await this.evaluate("document.querySelector('#result .outcome').textContent = ''");
     await this.enter('pass', pass);
     await this.shows('#result', outcome);
+  }
+
+  /** Changes a stored scan so that the server refuses it. */
+  spoil(counter: number): Promise<void> {
+    return this.evaluate(`new Promise((resolve) => {
+      indexedDB.open('floodgate-door').onsuccess = ({ target: { result: db } }) => {
+        const transaction = db.transaction('scans', 'readwrite');
+        const scans = transaction.objectStore('scans');
+        scans.get(${counter}).onsuccess = ({ target: { result } }) => scans.put({ ...result, gateID: 0 });
+        transaction.oncomplete = () => { db.close(); resolve(); };
+      };
+    })`);
   }
 
   /** Returns the rules of accessibility that the page breaks, with what breaks them, and whether it is too wide. */
@@ -137,5 +155,20 @@ export class Scanner {
     if (!PICTURES) return;
     const { data } = await this.page.send('Page.captureScreenshot', { captureBeyondViewport: true });
     await writeFile(path.join(PICTURES, `${name}.png`), String(data), 'base64');
+  }
+
+  /** Prints how long it took from the first picture of a code to its result, for each view. */
+  async report(views: string[]): Promise<void> {
+    if (!process.env['DOOR_FIGURES']) return;
+    const times = await this.evaluate<(number | null)[]>(
+      'Object.keys(shownMs).map((frame) => resultMs[frame] ? resultMs[frame] - shownMs[frame] : null)',
+    );
+    const sorted = times.filter((time) => time !== null).sort((one, other) => one - other);
+    const at = (share: number) => Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
+    const missed = times.flatMap((time, frame) => (time === null ? views[frame % views.length]! : []));
+    const figures = `median ${at(0.5)} ms, 95 % ${at(0.95)} ms, longest ${at(1)} ms`;
+    process.stdout.write(
+      `read ${sorted.length} of ${times.length}: ${figures}; missed: ${missed.join(', ')}\n`,
+    );
   }
 }

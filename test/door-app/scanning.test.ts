@@ -9,16 +9,9 @@ import { attendee } from '../harness/partner-client.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { Scanner } from './scanner.ts';
+import { sell } from './sell.ts';
 
 test.override('ticket', { capacity: 1_000 });
-
-/** Registers somebody. Resolves to the pass reference and the pass. */
-async function sell() {
-  const reference = (await partner.register(attendee(ticketId))).body.responseData as string;
-  await finalizePending(database.db, gala.shardId);
-  const { pass } = (await partner.pass(reference)).body.responseData as { pass: string };
-  return { reference, pass };
-}
 
 // In a real browser; skipped without Chromium, but in CI.
 describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () => {
@@ -51,7 +44,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
   });
   afterEach(async () => {
     await scanner.close();
-    await network.close();
+    await network.stop();
   });
 
   test('a device enrols with a typed code; a wrong code is refused', async () => {
@@ -81,5 +74,225 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     await scanner.shows('#admitted', '2');
     await scanner.scan('https://example.com/menu', 'Unknown pass');
     expect(await stored(device)).toEqual(['in admitted', 'in already-admitted', 'in admitted', 'in unknown']);
+  });
+
+  test('a forged pass and a cancelled registration are refused', async () => {
+    await enrol();
+    const [{ pass }, cancelled] = [await sell(), await sell()];
+    await partner.cancel(cancelled.reference);
+    await scanner.scan(`${pass.slice(0, -3)}${pass.at(-3) === '0' ? '1' : '0'}${pass.slice(-2)}`, 'Forged');
+    await scanner.picture('forged');
+    await scanner.scan(cancelled.pass, 'Cancelled');
+  });
+
+  test('a scan is undone within its time, and the pass is admitted again', async () => {
+    const device = await enrol();
+    const { pass } = await sell();
+    await scanner.scan(pass, 'Admitted');
+    await scanner.shows('#admitted', '1');
+    await scanner.click('#undo');
+    await scanner.shows('#result', 'Undone');
+    await scanner.shows('#admitted', '0');
+    expect(await scanner.evaluate<boolean>("document.querySelector('#undo').checkVisibility()")).toBe(false);
+    await scanner.scan(pass, 'Admitted');
+    await receives(device, ['in admitted', 'undo undone', 'in admitted']);
+  });
+
+  test('with the rule re-entry, a pass is admitted again after an exit', async () => {
+    gate = await addGate(database.db, gala.eventId, { area: 'yard', entryRule: 're-entry' });
+    const device = await enrol();
+    const { pass } = await sell();
+    await scanner.scan(pass, 'Admitted');
+    await scanner.click('input[value=out]');
+    await scanner.scan(pass, 'Exit');
+    await scanner.shows('#inside', '0');
+    await scanner.click('input[value=in]');
+    await scanner.scan(pass, 'Admitted');
+    await receives(device, ['in admitted', 'out exited', 'in admitted']);
+  });
+
+  test('a device with several gates chooses one, and can change it', async () => {
+    const vip = await addGate(database.db, gala.eventId, {
+      name: 'VIP',
+      area: 'vip',
+      tickets: [await gala.addTicket()],
+    });
+    await enrol([gate, vip]);
+    const { pass } = await sell();
+    await scanner.shows('#gates', 'VIP');
+    await scanner.picture('gates');
+    await scanner.click('#gate-list button:last-child');
+    await scanner.shows('#gate-name', 'VIP');
+    await scanner.scan(pass, 'Wrong gate');
+    await scanner.click('#change-gate');
+    await scanner.click('#gate-list button:first-child');
+    await scanner.scan(pass, 'Admitted');
+  });
+
+  describe('offline', () => {
+    /** Waits until the device knows the cancelled registrations. */
+    const knowsRevocations = () => scanner.shows('#revocations', 'less than a minute old');
+
+    test.for(['down', 'silent'] as const)(
+      'with a network that is %s, the device decides itself, and uploads everything later',
+      async (mode) => {
+        const cancelled = await sell();
+        await partner.cancel(cancelled.reference);
+        await finalizePending(database.db, gala.shardId);
+        const device = await enrol();
+        await knowsRevocations();
+        const [one, two] = [await sell(), await sell()];
+        network.setMode(mode);
+        await scanner.scan(one.pass, 'Admitted');
+        await scanner.shows('#result', 'Decided offline');
+        await scanner.shows('#connection', 'Offline');
+        await scanner.picture(`offline-${mode}`);
+        await scanner.scan(one.pass, 'Already admitted');
+        await scanner.scan(cancelled.pass, 'Cancelled');
+        await scanner.scan(two.reference, 'Unknown pass');
+        await scanner.reload();
+        await scanner.shows('#waiting', '5');
+        await scanner.scan(one.pass, 'Already admitted');
+        await scanner.scan(two.pass, 'Admitted');
+        network.setMode('pass');
+        await scanner.shows('#connection', 'Online');
+        await scanner.shows('#waiting', 'All scans are uploaded');
+        expect(await stored(device)).toEqual([
+          'in superseded',
+          'in admitted',
+          'in already-admitted',
+          'in cancelled',
+          'in unknown',
+          'in already-admitted',
+          'in admitted',
+        ]);
+        await scanner.scan(two.pass, 'Already admitted');
+        await scanner.shows('#admitted', '2');
+      },
+    );
+
+    test('an undo and an exit count at once, and are uploaded', async () => {
+      gate = await addGate(database.db, gala.eventId, { area: 'yard', entryRule: 're-entry' });
+      const device = await enrol();
+      await knowsRevocations();
+      const { pass } = await sell();
+      network.setMode('down');
+      await scanner.scan(pass, 'Admitted');
+      await scanner.click('#undo');
+      await scanner.shows('#result', 'Undone');
+      await scanner.scan(pass, 'Admitted');
+      await scanner.scan(pass, 'Already admitted');
+      await scanner.click('input[value=out]');
+      await scanner.scan(pass, 'Exit');
+      await scanner.click('input[value=in]');
+      await scanner.scan(pass, 'Admitted');
+      network.setMode('pass');
+      await scanner.shows('#waiting', 'All scans are uploaded');
+      expect((await stored(device)).slice(-6)).toEqual([
+        'in admitted',
+        'undo undone',
+        'in admitted',
+        'in already-admitted',
+        'out exited',
+        'in admitted',
+      ]);
+    });
+
+    test('a question that has no answer when the app is closed is undone', async () => {
+      const device = await enrol();
+      await knowsRevocations();
+      const { pass } = await sell();
+      network.setMode('swallow-answers');
+      await scanner.enter('pass', pass);
+      await waitUntil('the server has the question', async () => (await stored(device)).length === 1);
+      // Within the second in which the device waits for the answer.
+      await scanner.reload();
+      network.setMode('pass');
+      await scanner.shows('#waiting', 'All scans are uploaded');
+      expect((await stored(device)).at(-1)).toBe('undo undone');
+      await scanner.scan(pass, 'Admitted');
+    });
+
+    test('a thousand scans are uploaded', async () => {
+      const device = await enrol();
+      await knowsRevocations();
+      const { pass } = await sell();
+      network.setMode('down');
+      for (let count = 0; count < 1_000; count += 1) await scanner.enter('pass', pass);
+      await scanner.shows('#waiting', '1001');
+      network.setMode('pass');
+      await scanner.shows('#waiting', 'All scans are uploaded');
+      expect(await stored(device)).toHaveLength(1_001);
+    });
+
+    test('a scan that the server refuses blocks no other scan, and stays on the device', async () => {
+      const device = await enrol();
+      await knowsRevocations();
+      network.setMode('down');
+      const passes = [];
+      for (let count = 0; count < 5; count += 1) passes.push((await sell()).pass);
+      for (const pass of passes) await scanner.scan(pass, 'Admitted');
+      await scanner.shows('#waiting', '6');
+      await scanner.spoil(4);
+      await scanner.reload();
+      network.setMode('pass');
+      await scanner.shows('#waiting', 'All scans are uploaded');
+      await scanner.shows('#refusal', 'did not accept scan 4');
+      await scanner.picture('refusal');
+      expect(await stored(device)).toHaveLength(5);
+      expect(await scanner.evaluate('indexedDB.databases().then(({ length }) => length)')).toBe(1);
+    });
+  });
+
+  test('after the end of the shift the scanner is locked, until it is resumed', async () => {
+    const device = await enrol();
+    const { pass } = await sell();
+    await scanner.scan(pass, 'Admitted');
+    await scanner.click('#sign-off');
+    await scanner.shows('#device', 'Resume');
+    await scanner.picture('signed-off');
+    await scanner.typeAsHardware(pass);
+    const signedOff = database.db.selectFrom('devices').select('signed_off_at').where('id', '=', device);
+    expect((await signedOff.executeTakeFirstOrThrow()).signed_off_at).not.toBeNull();
+    await scanner.reload();
+    await scanner.click('#resume');
+    await scanner.scan(pass, 'Already admitted');
+    await receives(device, ['in admitted', 'in already-admitted']);
+  });
+
+  test('a revoked device erases everything', async () => {
+    const deviceId = await enrol();
+    await scanner.scan((await sell()).pass, 'Admitted');
+    const names = 'indexedDB.databases().then((all) => all.map(({ name }) => name))';
+    expect(await scanner.evaluate<string[]>(names)).toEqual(['floodgate-door']);
+    await perform(database.db, revokeDeviceAction, { eventId: gala.eventId, deviceId }, 'tests');
+    await scanner.shows('#notice', 'This device was revoked');
+    await scanner.picture('revoked');
+    expect(await scanner.evaluate<string[]>(names)).toEqual([]);
+    expect(await scanner.evaluate<string[]>('caches.keys()')).toEqual([]);
+    expect(await scanner.text('body')).not.toContain(attendee(ticketId).fullName);
+    await scanner.reload();
+    await scanner.shows('#enrol', 'Enrol this device');
+  });
+
+  test('of two tabs, one scans; the other continues when it is closed', async () => {
+    await enrol();
+    await scanner.visit('/health/live');
+    const expression = "globalThis.tabs = ['/door/', '/door/'].map((at) => window.open(at)); 0";
+    await scanner.page.send('Runtime.evaluate', { expression, userGesture: true });
+    const texts = () => scanner.evaluate<string[]>('tabs.map((tab) => tab.document.body?.innerText ?? "")');
+    const [isOpen, isRefused] = ['Ready to scan', 'open in another tab'];
+    const shown = await waitUntil('one tab scans, the other refuses', async () => {
+      const both = (await texts()).map((text) =>
+        text.includes(isRefused) ? isRefused : text.includes(isOpen) && isOpen,
+      );
+      return both.every(Boolean) && both;
+    });
+    expect(shown.toSorted()).toEqual([isOpen, isRefused]);
+    await scanner.evaluate(`tabs[${shown.indexOf(isOpen)}].close()`);
+    const waiting = `tabs[${shown.indexOf(isRefused)}].document.body.innerText`;
+    await waitUntil('the other tab scans', async () =>
+      (await scanner.evaluate<string>(waiting)).includes(isOpen),
+    );
   });
 });

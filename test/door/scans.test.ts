@@ -168,7 +168,8 @@ describe('offline', () => {
     const { reference, pass } = await sell();
     const other = await enrol([gate], 'Other');
     other.clockErrorMs = 600_000;
-    other.append(pass, gate, { decision: 'admitted' });
+    const scannedAt = new Date(Date.parse(other.now()) - 1_000).toISOString();
+    other.append(pass, gate, { scannedAt, decision: 'admitted' });
     device.append(pass, gate, { decision: 'admitted' });
     await device.upload();
     expect(await kinds()).toEqual(['admitted']);

@@ -3,6 +3,7 @@ export const FOLDERS_ON_CITUS = [
   'audit',
   'database',
   'deliveries',
+  'door',
   'end-to-end',
   'http',
   'journal',

@@ -16,7 +16,10 @@ test.each([
   [['--soak', '--quick'], '--quick does not go with --soak'],
   [['--against', '../before', '--contender', 'peer-b'], '--contender does not go with --against'],
   [['--flags', '--a'], '--flags goes with --against or --starts'],
-  [['--rows', '5'], '--rows goes with --history or --webhooks or --mails or --waiting or --abandoned'],
+  [
+    ['--rows', '5'],
+    '--rows goes with --history or --webhooks or --mails or --waiting or --abandoned or --door',
+  ],
   [['--rate', '5'], '--rate goes with --outages'],
   [['--starts', '0'], '--starts takes a whole number from 1, not 0'],
   [['--pairs', 'many'], '--pairs takes a whole number from 1, not many'],

@@ -39,6 +39,8 @@ export const USAGE = `npm run bench [-- options]
     --rows <n>              entries of the list (default: 100000)
   --abandoned         a ticket that sells out although nine of ten baskets are abandoned; about 6 min
     --rows <n>              seats of the ticket (default: 100000)
+  --door              100 devices that send 1,000 offline scans each, and online scans, beside a launch at half load; about 3 min
+    --rows <n>              scans of a device (default: 1000)
   --contender <names> only these: ${allContenders.map(({ name }) => `"${name}"`).join(', ')}
   --only <workloads>  only these, e.g. "hot ticket,mix"
   --pairs <n>         pairs of runs of each comparison
@@ -72,6 +74,7 @@ const GOES_WITH: Record<string, readonly string[]> = {
   baskets: ['pairs', 'seconds'],
   waiting: ['pairs', 'rows'],
   abandoned: ['rows'],
+  door: ['pairs', 'seconds', 'rows'],
 };
 const GOES_WITH_FULL_PLAN = ['contender', 'only', 'pairs', 'seconds'];
 const DEFAULT_STARTS = '30';
@@ -109,6 +112,7 @@ export function parseOptions(args: readonly string[]) {
       baskets: { type: 'boolean' },
       waiting: { type: 'boolean' },
       abandoned: { type: 'boolean' },
+      door: { type: 'boolean' },
       checkout: { type: 'string' },
       rows: { type: 'string' },
       'redis-seconds': { type: 'string' },

@@ -3,6 +3,7 @@ import { InvalidInput } from '@floodgate/service';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { html } from 'ghtml';
+import { codeHtml } from './door-pages.ts';
 import type { ConsoleContext, Operations } from './operations.ts';
 import { problemOf, Refusal } from './problems.ts';
 import { requireScope } from './principals.ts';
@@ -77,7 +78,7 @@ function sendForm(reply: FastifyReply, operation: Operation, filled: Filled, bac
   return sendPage(reply, operation.summary, main);
 }
 
-const SECRETS = ['secretKey', 'secret', 'password', 'token'];
+const SECRETS = ['secretKey', 'secret', 'password', 'token', 'code'];
 
 const isSecret = (result: unknown): result is object =>
   typeof result === 'object' && result !== null && SECRETS.some((name) => name in result);
@@ -88,5 +89,5 @@ const resultHtml = (result: object, back: string) =>
   html`<p role="status">
       Done. ${isSecret(result) ? 'Keep the secret now: it will not be shown again.' : ''}
     </p>
-    !${fields(result)}
+    !${'code' in result ? codeHtml(result) : fields(result)}
     <p><a href="${back}">Continue</a></p>`;

@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
-import { findOpenAccess, listProcesses, mayUse } from '@floodgate/operators';
+import { findOpenAccess, listProcesses, mayUse, type Scope } from '@floodgate/operators';
 import { reasonOf, repeat } from '@floodgate/service';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import type { ServerResponse } from 'node:http';
 import type { ConsoleContext, Operations } from './operations.ts';
@@ -11,6 +11,7 @@ import { actionLink, awayHtml, fields, sendPage, table } from './view.ts';
 const INTERVAL_MS = 1_000;
 /** The pace is that of the last seconds. */
 const PACE_SECONDS = 5;
+const SCOPES = ['events:read', 'tickets:read', 'queue:read'] as const;
 
 interface Ticket {
   id: number;
@@ -31,15 +32,17 @@ interface Snapshot {
   backlog: Record<string, unknown>;
 }
 
-/** Snapshots of an event while somebody watches: one per second for all viewers. A viewer whose session has ended gets no more. */
-class Launch {
+/** Resolves to the next snapshot of something as HTML. */
+export type Take = () => Promise<string>;
+
+/** Snapshots while somebody watches: one per second for all viewers. A viewer whose session has ended gets no more. */
+class Stream {
   readonly viewers = new Set<{ accessId: string; response: ServerResponse }>();
   readonly #db: Database;
-  readonly #take: () => Promise<Snapshot>;
+  readonly #take: Take;
   readonly #task: { stop(): Promise<void> };
-  #snapshots: Snapshot[] = [];
 
-  constructor({ db, log }: ConsoleContext, take: () => Promise<Snapshot>) {
+  constructor({ db, log }: ConsoleContext, take: Take) {
     this.#db = db;
     this.#take = take;
     this.#task = repeat(
@@ -70,14 +73,50 @@ class Launch {
     const ids = viewers.map(({ accessId }) => accessId);
     const [snapshot, open] = await Promise.all([this.#take(), findOpenAccess(this.#db, ids)]);
     for (const { accessId, response } of viewers) if (!open.has(accessId)) response.end();
-    this.#snapshots = [...this.#snapshots.slice(-PACE_SECONDS), snapshot];
-    return snapshotHtml(this.#snapshots);
+    return snapshot;
   }
 }
 
-/** Adds the page of a live launch, and its stream of snapshots. Without viewers there are no queries. */
+/** Adds a stream of snapshots of an event to the path of its page. Without viewers there are no queries. */
+export function addStream(
+  app: FastifyInstance,
+  context: ConsoleContext,
+  { path, scopes }: { path: `/${string}:eventId${string}`; scopes: readonly Scope[] },
+  open: (eventId: number) => Promise<Take>,
+): void {
+  const streams = new Map<number, Stream>();
+  app.get<{ Params: { eventId: string } }>(`${path}/events`, async (request, reply) => {
+    const { accessId } = requireScope(request, ...scopes);
+    const eventId = Number(request.params.eventId);
+    const take = await open(eventId);
+    reply.hijack();
+    const response = reply.raw;
+    // Nobody would remove a viewer who has left already.
+    if (response.destroyed) return;
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.flushHeaders();
+    const stream = streams.getOrInsertComputed(eventId, () => new Stream(context, take));
+    const viewer = { accessId, response };
+    stream.viewers.add(viewer);
+    response.on('close', () => {
+      stream.viewers.delete(viewer);
+      if (stream.viewers.size > 0) return;
+      streams.delete(eventId);
+      stream.stop();
+    });
+  });
+  app.addHook('preClose', (done) => {
+    for (const stream of streams.values()) stream.stop();
+    done();
+  });
+}
+
+/** Returns the part of a page that shows the latest snapshot of the stream at its address. */
+export const liveHtml = (address: string, snapshot: string) =>
+  html`<div id="live" data-source="${address}/events">!${snapshot}</div>`;
+
+/** Adds the page of a live launch, and its stream of snapshots. */
 export function addLive(app: FastifyInstance, operations: Operations, context: ConsoleContext): void {
-  const launches = new Map<number, Launch>();
   const read = async <Result>(id: string, input = {}) =>
     (await operations.get(id)!.run(context, input, '')) as Result;
   const take = async (eventId: number): Promise<Snapshot> => {
@@ -88,15 +127,10 @@ export function addLive(app: FastifyInstance, operations: Operations, context: C
     ]);
     return { at: performance.now(), tickets, processes, backlog };
   };
-  const eventOf = async (request: FastifyRequest) => {
-    for (const scope of ['tickets:read', 'queue:read'] as const) requireScope(request, scope);
-    const eventId = Number((request.params as Record<string, string>)['eventId']);
-    return { eventId, ...(await read<{ name: string }>('eventShow', { eventId })) };
-  };
-
-  app.get('/live/:eventId', async (request, reply) => {
-    const operator = requireScope(request, 'events:read');
-    const { eventId, name } = await eventOf(request);
+  app.get<{ Params: { eventId: string } }>('/live/:eventId', async (request, reply) => {
+    const operator = requireScope(request, ...SCOPES);
+    const eventId = Number(request.params.eventId);
+    const { name } = await read<{ name: string }>('eventShow', { eventId });
     const snapshot = await take(eventId);
     const webhooks = mayUse(operator, 'webhooks:read')
       ? await read<Webhook[]>('webhookList', { eventId })
@@ -105,36 +139,18 @@ export function addLive(app: FastifyInstance, operations: Operations, context: C
       const operation = operations.get(id)!;
       return actionLink(operator, operation, { ...given, back: request.url }, what).html;
     });
-    const main = html`<div id="live" data-source="/live/${String(eventId)}/events">
-        !${snapshotHtml([snapshot])}
-      </div>
+    const main = html`!${liveHtml(`/live/${eventId}`, snapshotHtml([snapshot]))}
       <p class="actions">!${links.join(' ')}</p>`;
     return sendPage(reply, `Launch: ${name}`, main);
   });
 
-  app.get('/live/:eventId/events', async (request, reply) => {
-    const { accessId } = requireScope(request, 'events:read');
-    const { eventId } = await eventOf(request);
-    reply.hijack();
-    const response = reply.raw;
-    // Nobody would remove a viewer who has left already.
-    if (response.destroyed) return;
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-    response.flushHeaders();
-    const launch = launches.getOrInsertComputed(eventId, () => new Launch(context, () => take(eventId)));
-    const viewer = { accessId, response };
-    launch.viewers.add(viewer);
-    response.on('close', () => {
-      launch.viewers.delete(viewer);
-      if (launch.viewers.size > 0) return;
-      launches.delete(eventId);
-      launch.stop();
-    });
-  });
-
-  app.addHook('preClose', (done) => {
-    for (const launch of launches.values()) launch.stop();
-    done();
+  addStream(app, context, { path: '/live/:eventId', scopes: SCOPES }, async (eventId) => {
+    await read('eventShow', { eventId });
+    let snapshots: Snapshot[] = [];
+    return async () => {
+      snapshots = [...snapshots.slice(-PACE_SECONDS), await take(eventId)];
+      return snapshotHtml(snapshots);
+    };
   });
 }
 

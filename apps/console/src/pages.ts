@@ -9,9 +9,9 @@ import { actionLink, awayHtml, fields, link, raw, sendPage, table } from './view
 
 /** A row of an operation's result. The pages show what the operation returns. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the pages show any value
-type Row = Record<string, any>;
+export type Row = Record<string, any>;
 
-interface PageRequest {
+export interface PageRequest {
   operator: OperatorPrincipal;
   params: Record<string, string>;
   query: Record<string, string>;
@@ -21,15 +21,16 @@ interface PageRequest {
   action(id: string, given?: Record<string, unknown>, name?: string): ReturnType<typeof raw>;
 }
 
-interface Content {
+export interface Content {
   title: string;
   /** HTML. */
   main: string;
 }
 
-/** Adds the pages that show something. */
-export function addPages(app: FastifyInstance, operations: Operations, context: OperationContext): void {
-  const add = (path: string, scope: Scope, show: (request: PageRequest) => Promise<Content>) =>
+/** Returns a function that adds a page. */
+export const adder =
+  (app: FastifyInstance, operations: Operations, context: OperationContext) =>
+  (path: string, scope: Scope, show: (request: PageRequest) => Promise<Content>) =>
     app.get(path, async (request: FastifyRequest, reply) => {
       const operator = requireScope(request, scope);
       const { done = '', ...query } = request.query as Record<string, string>;
@@ -49,6 +50,10 @@ export function addPages(app: FastifyInstance, operations: Operations, context: 
       const main = (ended ? html`<p role="status">Done: ${ended}</p>` : '') + content.main;
       return sendPage(reply, content.title, main);
     });
+
+/** Adds the pages that show something. */
+export function addPages(app: FastifyInstance, operations: Operations, context: OperationContext): void {
+  const add = adder(app, operations, context);
   add('/', 'events:read', (request) => launches(request, context));
   add('/events/:eventId', 'events:read', oneEvent);
   add('/tickets/:ticketId/waiting-list', 'tickets:read', waitingList);
@@ -63,7 +68,7 @@ export function addPages(app: FastifyInstance, operations: Operations, context: 
   add('/audit', 'audit:read', audit);
 }
 
-const actions = (...links: { html: string }[]) => {
+export const actions = (...links: { html: string }[]) => {
   const shown = links.map((one) => one.html).filter(Boolean);
   return shown.length > 0 ? html`<p class="actions">!${shown.join(' ')}</p>` : '';
 };
@@ -120,6 +125,7 @@ async function oneEvent({ operator, params, read, action }: PageRequest): Promis
   const main = [
     actions(
       link(`/live/${eventId}`, 'Watch the launch'),
+      link(`/events/${eventId}/door`, 'Doors'),
       action('eventUpdate', { eventId }),
       action('eventNotifyHolders', { eventId }),
       action(event!['archivedAt'] ? 'eventRestore' : 'eventArchive', { eventId }),

@@ -34,10 +34,11 @@ function isFromHere({ method, headers }: FastifyRequest): boolean {
   return headers.origin !== undefined && URL.parse(headers.origin)?.host === headers.host;
 }
 
-/** Returns who sends the request. Throws 401 if nobody is signed in, and 403 without the scope. */
-export function requireScope({ operator }: FastifyRequest, scope: Scope): OperatorPrincipal {
+/** Returns who sends the request. Throws 401 if nobody is signed in, and 403 without one of the scopes. */
+export function requireScope({ operator }: FastifyRequest, ...scopes: Scope[]): OperatorPrincipal {
   if (!operator) throw new Refusal(401, 'Sign in, or send a valid token');
-  if (!mayUse(operator, scope)) throw new Refusal(403, 'You may not do this', `It requires ${scope}.`);
+  for (const scope of scopes)
+    if (!mayUse(operator, scope)) throw new Refusal(403, 'You may not do this', `It requires ${scope}.`);
   return operator;
 }
 

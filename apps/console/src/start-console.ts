@@ -10,6 +10,7 @@ import { html } from 'ghtml';
 import manifest from '../package.json' with { type: 'json' };
 import type { ConsoleConfig } from './config.ts';
 import { addAttendees } from './attendees.ts';
+import { addDoorPages } from './door-pages.ts';
 import { addForms } from './forms.ts';
 import { addIdentityProvider, providerOf } from './identity-provider.ts';
 import { addLive } from './live.ts';
@@ -77,6 +78,7 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     addSignIn(known, db, isSecure, provider);
     if (provider) addIdentityProvider(known, { ...context, provider, isSecure });
     addPages(known, byId, context);
+    addDoorPages(known, byId, context);
     addAttendees(known, byId, context);
     addForms(known, byId, context);
     addLive(known, byId, context);

@@ -14,9 +14,8 @@ import { putFacts, saveFacts, write } from './storage.js';
 
 /** @import { Door, RevocationPage, State } from './wire.d.ts' */
 
-const ONLINE_INTERVAL_MS = 10_000;
+const INTERVAL_MS = 10_000;
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 30_000;
 
 /**
  * Uploads all scans that wait. Resolves to how long to wait before a retry, in milliseconds, or to null if no scan waits any more. A scan
@@ -94,7 +93,7 @@ async function synchronize(/** @type {Door} */ door) {
 }
 
 /**
- * Synchronizes at intervals, or when `now` is called. With a server that does not answer, the intervals grow.
+ * Synchronizes at intervals, or when `now` is called. Retries of a server that does not answer start early.
  * @param {Door} door
  * @param {(problem: string | null) => void} onChange Called after each time, with the problem if there is one.
  */
@@ -116,8 +115,8 @@ export function keepSynchronized(door, onChange) {
       problem = String(error);
     }
     failures = door.isOnline ? 0 : failures + 1;
-    const backoffMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
-    const delayMs = Math.max(retryAfterMs, door.isOnline ? ONLINE_INTERVAL_MS : backoffMs);
+    const backoffMs = door.isOnline ? INTERVAL_MS : FIRST_RETRY_MS * 2 ** (failures - 1);
+    const delayMs = Math.max(retryAfterMs, Math.min(INTERVAL_MS, backoffMs));
     timer = setTimeout(() => void now(), delayMs);
     current = null;
     onChange(problem);

@@ -21,6 +21,7 @@ import {
 } from '@floodgate/passes';
 import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
 import { InvalidInput } from '@floodgate/service/failure';
+import { createFairQueue } from '@floodgate/service/fair-queue';
 import { listAdmissions } from './admissions.ts';
 import { enrolDevice, noteContact, type DevicePrincipal } from './devices.ts';
 import { countAdmissions, listGates } from './gates.ts';
@@ -123,13 +124,19 @@ function addStateRoutes(door: Routes, { reads }: ApiContext, db: Database, signe
 }
 
 /** POST /door/v1/scans: records scans, and answers the outcome of each. */
-function addScansRoute(door: Routes, { reads }: ApiContext, db: Database, { keys }: PassSigner): void {
+function addScansRoute(
+  door: Routes,
+  { reads, answerWithinMs }: ApiContext,
+  db: Database,
+  { keys }: PassSigner,
+): void {
   const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
   const titles = readThroughCache(async (eventId: number, shardId: number) => {
     const tickets = inCamelCase(reads).selectFrom('tickets').select(['id', 'title']);
     const ofEvent = tickets.where('shardId', '=', shardId).where('eventId', '=', eventId);
     return new Map((await ofEvent.execute()).map(({ id, title }) => [id, title]));
   });
+  const queue = createFairQueue({ answerWithinMs, abandonsStarted: false });
   door.post(
     '/scans',
     {
@@ -137,9 +144,14 @@ function addScansRoute(door: Routes, { reads }: ApiContext, db: Database, { keys
       config: { countsBySize: true },
       bodyLimit: BODY_LIMIT_BYTES,
     },
-    async ({ device, body }, reply) => {
+    async ({ device, body, raw }, reply) => {
       const { validFrom, validUntil } = await documents.forceFetch(device.eventId);
-      const recorded = await recordScans(db, device, body, { keys, validFrom, validUntil });
+      const record = () => recordScans(db, device, body, { keys, validFrom, validUntil });
+      // Somebody waits at the gate. Scans that were decided offline can wait: after an outage, all devices send theirs at once.
+      const isQuestion = body.scans.at(-1)!.decision === null;
+      const recorded = isQuestion
+        ? await record()
+        : await queue(device.deviceId, () => !raw.socket.destroyed, record);
       if ('problem' in recorded)
         return recorded.problem === 'revoked'
           ? reply.fail('20', { status: 410, message: 'The operator has revoked this device' })

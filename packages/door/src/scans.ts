@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { parsePassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
-import { parsePass, verifyPass, type PassSigner } from '@floodgate/passes';
+import { parsePass, recognizePass, type PassSigner } from '@floodgate/passes';
 import { InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import type { DevicePrincipal } from './devices.ts';
 import { isSignedBy, textOf } from './signatures.ts';
 import type { Outcome, Scan, ScansRequest } from './wire.ts';
 
-/** Signatures of passes that are checked in one tick: each takes about 0.1 ms. */
-const CHECKED_AT_ONCE = 16;
+/** Passes that are checked in one tick: each takes about 0.03 ms. */
+const CHECKED_AT_ONCE = 32;
 
 /** An outcome as record_scans returns it. */
 export type RecordedScan = Pick<Outcome, 'counter' | 'outcome' | 'first' | 'name'> & {
@@ -76,7 +76,7 @@ async function rowsOf(
   scans: readonly Scan[],
   hashes: readonly string[],
   skewMs: number,
-  { publicKeys }: Awaited<ReturnType<PassSigner['keys']>>,
+  { privateKeys }: Awaited<ReturnType<PassSigner['keys']>>,
 ) {
   const hex = (text: string) => Buffer.from(text, 'base64url').toString('hex');
   const rows = [];
@@ -94,7 +94,7 @@ async function rowsOf(
       scanned_at: scan.scannedAt,
       latest: new Date(latestMs).toISOString(),
       decision: scan.decision,
-      ...subjectOf(pass, eventId, publicKeys),
+      ...subjectOf(pass, eventId, privateKeys),
     });
   }
   const orderOf = ({ serial }: { serial?: number | null }) => serial ?? 0;
@@ -102,10 +102,10 @@ async function rowsOf(
 }
 
 /** Returns the registration that a pass or pass reference names, or the problem with it. */
-function subjectOf(text: string, eventId: number, publicKeys: Parameters<typeof verifyPass>[1]) {
+function subjectOf(text: string, eventId: number, privateKeys: Parameters<typeof recognizePass>[1]) {
   const reference = parsePassReference(text);
   if (reference?.eventId === eventId) return { serial: reference.serial, code: reference.passCode };
-  const pass = verifyPass(text, publicKeys);
+  const pass = recognizePass(text, privateKeys);
   if (typeof pass !== 'string')
     return pass.eventId === eventId
       ? { serial: pass.serial, ticket: pass.ticketId }

@@ -50,7 +50,8 @@ async function readSigningKeys(db: Database) {
     const stored = { public_key: publicKey.export({ format: 'der', type: 'spki' }) };
     await db.updateTable('pass_keys').set(stored).where('id', '=', id).execute();
   }
-  return { signing, publicKeys: new Map(keys.map(({ id, publicKey }) => [id, publicKey])) };
+  const publicKeys = new Map(keys.map(({ id, publicKey }) => [id, publicKey]));
+  return { signing, publicKeys, privateKeys: new Map(keys.map(({ id, privateKey }) => [id, privateKey])) };
 }
 
 export type SigningKeys = Awaited<ReturnType<typeof readSigningKeys>>;

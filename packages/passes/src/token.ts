@@ -41,6 +41,15 @@ export function verifyPass(token: string, publicKeys: ReadonlyMap<number, KeyObj
   return verify(null, signed, publicKey, bytes.subarray(SIGNATURE_AT)) ? pass : 'forged';
 }
 
+/** Like verifyPass, for those who have the private keys: to sign again and compare takes a third of the time. */
+export function recognizePass(token: string, privateKeys: ReadonlyMap<number, KeyObject>) {
+  const pass = parsePass(token);
+  if (!pass) return 'malformed';
+  const privateKey = privateKeys.get(pass.keyId);
+  if (!privateKey) return 'unknown-key';
+  return signPass(pass, { id: pass.keyId, privateKey }) === token ? pass : 'forged';
+}
+
 /** Returns the content of a token without checking its signature, or null if the text is not a token. */
 export function parsePass(token: string): Pass | null {
   const bytes = bytesOf(token);

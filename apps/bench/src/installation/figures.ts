@@ -2,6 +2,7 @@ import type { Figure } from '../results.ts';
 import type { Servers } from '../servers.ts';
 import { sellAbandoned } from './abandoned.ts';
 import { basketRatios } from './baskets.ts';
+import { doorFigures } from './door.ts';
 import { startInstallation } from './installation.ts';
 import { idleSeconds, idleShares } from './idle.ts';
 import { launchRatios, mailRates, startMailServer } from './mails.ts';
@@ -19,7 +20,16 @@ interface FigureOptions {
 /** A kind of measurement with one list of figures, most of them of a checkout's `npm start`. */
 export interface FigureKind {
   option:
-    'test-mode' | 'launch' | 'watch' | 'mails' | 'idle' | 'rehearsal' | 'baskets' | 'waiting' | 'abandoned';
+    | 'test-mode'
+    | 'launch'
+    | 'watch'
+    | 'mails'
+    | 'idle'
+    | 'rehearsal'
+    | 'baskets'
+    | 'waiting'
+    | 'abandoned'
+    | 'door';
   /** Returns its approximate duration. */
   seconds(options: FigureOptions): number;
   measure(directory: string, options: FigureOptions, servers: Servers): Promise<Figure[]>;
@@ -33,6 +43,7 @@ const MAILS = { pairs: 3, rows: 20_000, perSecond: 500 };
 const IDLE = { seconds: 30 };
 const WAITING = { pairs: 3, rows: 100_000, perSecond: 3_000 };
 const ABANDONED = { rows: 100_000, perSecond: 300 };
+const DOOR = { pairs: 3, seconds: 10, rows: 1_000, perRound: 60 };
 const REHEARSAL = { pairs: 3, seconds: 10 };
 
 const slices = ({ pairs = SLICES.pairs, seconds = SLICES.seconds }: FigureOptions) => ({
@@ -111,5 +122,11 @@ export const FIGURES: readonly FigureKind[] = [
     option: 'abandoned',
     seconds: ({ rows = ABANDONED.rows }) => rows / ABANDONED.perSecond + OVERHEAD_SECONDS,
     measure: (_directory, { rows = ABANDONED.rows }, servers) => sellAbandoned(servers, rows),
+  },
+  {
+    option: 'door',
+    seconds: ({ pairs = DOOR.pairs }) => pairs * DOOR.perRound + OVERHEAD_SECONDS,
+    measure: (_directory, { pairs = DOOR.pairs, seconds = DOOR.seconds, rows = DOOR.rows }, servers) =>
+      doorFigures(servers, { rounds: pairs, seconds, scans: rows }),
   },
 ];

@@ -117,7 +117,7 @@ begin
         shard_id, event_id, partner_id, registration, area, gate_id, device_id, counter, at, is_open
       ) values (
         shard, scanner.event_id, seat.partner_id, seat.serial, gate.area, gate.id, device, scan.counter, scan_at,
-        scan.decision is null and gate.entry_rule <> 'any'
+        holder.at is null and gate.entry_rule <> 'any'
       ) returning serial into admission;
       admitted := admitted || admission;
     end if;

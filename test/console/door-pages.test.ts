@@ -1,0 +1,81 @@
+import { expect } from 'vitest';
+import { addGate } from '../harness/door-device.ts';
+import { createBusyDoor } from '../harness/busy-door.ts';
+import { addOperator, addToken, database, request, test } from '../harness/console-test.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+
+async function show(path: string, cookie: string): Promise<string> {
+  return (await request(path, { headers: { cookie } })).text();
+}
+
+async function submit(id: string, fields: Record<string, string>, cookie: string): Promise<string> {
+  const form = { method: 'POST', body: new URLSearchParams(fields), headers: { cookie } };
+  return (await request(`/do/${id}`, form)).text();
+}
+
+test('a page shows gates, devices, conflicts, refused scans and what is missing', async () => {
+  const door = await createBusyDoor(database);
+  const { cookie } = await addOperator('viewer');
+  const text = textOf(await show(`/events/${door.eventId}/door`, cookie));
+  expect(text).toContain('Passes that were admitted twice: 1');
+  expect(text).toContain('The list of scans is not complete .');
+  expect(text).toContain(`${door.open}: scans 2 are missing ${door.open} has not signed off after scan 3`);
+  expect(text).toContain(`${door.lost} is lost: scans after 0 are not known`);
+  expect(text).toMatch(/Main entrance 2 1 main once all – –/);
+  expect(text).toMatch(/North signed off 2 2 – \S+ \S+ UTC -90\.\d s test/);
+  expect(text).toMatch(/South active 3 2 2 \S+ \S+ UTC -?0\.\d s test/);
+  expect(text).toMatch(/New scanner not enrolled 0 0 – – – –/);
+  expect(text).toMatch(
+    new RegExp(`${door.pass} main .* UTC Main entrance (North|South) .* UTC Main entrance (North|South)`),
+  );
+  expect(text).toMatch(/cancelled 1 1 .*unknown 1 1/);
+  // A viewer changes nothing.
+  expect(text).not.toMatch(/Add a|Change Main|Revoke/);
+});
+
+test('the page changes without a reload', async () => {
+  const { eventId } = await createFixture(database.db);
+  const { cookie } = await addOperator('viewer');
+  const abort = new AbortController();
+  const source = { headers: { cookie }, signal: abort.signal };
+  const { body } = await request(`/events/${eventId}/door/events`, source);
+  let latest = '';
+  const read = async () => {
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) latest = textOf(chunk);
+  };
+  void read().catch(() => {});
+  await waitUntil('a snapshot', () => latest.includes('Gates None'));
+  await addGate(database.db, eventId, { name: 'Garden gate' });
+  await waitUntil('the new gate', () => latest.includes('Garden gate 0 0 main'));
+  abort.abort();
+});
+
+test('the code of a device is shown once, and is in no log', async () => {
+  const { eventId } = await createFixture(database.db);
+  const gates = String(await addGate(database.db, eventId));
+  const { cookie } = await addOperator('operator');
+  const given = { eventId: String(eventId), name: 'Scanner', gates };
+  const shown = await submit('deviceCreate', given, cookie);
+  const code = /<p class="code">(\S+)<\/p>/.exec(shown)![1]!;
+  expect(code).toMatch(/^\d+-\d+-\w{5}-\w{5}$/);
+  expect(textOf(shown)).toContain('it will not be shown again');
+  const page = await show(`/events/${eventId}/door`, cookie);
+  const [, deviceId] = code.split('-');
+  const renewed = await submit('deviceCode', { eventId: String(eventId), deviceId: deviceId! }, cookie);
+  expect(renewed).toContain('<p class="code">');
+  expect(renewed).not.toContain(code);
+  expect(page + (await show('/audit', cookie))).not.toContain(code);
+});
+
+test('nobody sees the doors without the right, and an unknown event has none', async () => {
+  const { eventId } = await createFixture(database.db);
+  const headers = { authorization: `Bearer ${await addToken('events:read')}` };
+  const { cookie } = await addOperator('viewer');
+  for (const path of ['door', 'door/events']) {
+    expect((await request(`/events/${eventId}/${path}`, { headers })).status).toBe(403);
+    expect((await request(`/events/999999/${path}`, { headers: { cookie } })).status).toBe(404);
+  }
+});

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { api, database, gala, test } from '../harness/api-test.ts';
+import { chromium } from '../harness/browser.ts';
+import { addDevice, addGate } from '../harness/door-device.ts';
+import { temporaryDirectory } from '../harness/temporary-directory.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { MARK_BITS, MARK_PIXELS, VIEW_NAMES, writeDistortedCodes } from './distorted-video.ts';
+import { Scanner } from './scanner.ts';
+import { sell } from './sell.ts';
+
+const CODES = 100;
+const CODES_PER_SECOND = 2;
+const LEAST_READ = 95;
+
+test.override('ticket', { capacity: 1_000 });
+
+/** Records when each frame of the video is shown, and when the result of its code is shown. */
+const RECORD_TIMES = `
+  globalThis.shownMs = {}; globalThis.resultMs = {}; globalThis.frame = -1;
+  const canvas = new OffscreenCanvas(${MARK_BITS * MARK_PIXELS}, ${MARK_PIXELS});
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  const look = (now) => {
+    context.drawImage(video, 0, 0);
+    let number = 0;
+    for (let bit = 0; bit < ${MARK_BITS}; bit += 1) {
+      const x = (bit + 0.5) * ${MARK_PIXELS};
+      if (context.getImageData(x, ${MARK_PIXELS / 2}, 1, 1).data[0] > 128) number += 1 << bit;
+    }
+    frame = number;
+    shownMs[number] ??= now;
+    video.requestVideoFrameCallback(look);
+  };
+  video.requestVideoFrameCallback(look);
+  new MutationObserver(() => { resultMs[frame] ??= performance.now(); }).observe(result, { childList: true, subtree: true });
+`;
+
+// In a real browser; skipped without Chromium, but in CI.
+describe.skipIf(!chromium && !process.env['CI'])('the camera', () => {
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+  });
+  afterAll(() => directory[Symbol.asyncDispose]());
+
+  const openWith = (video: string) =>
+    Scanner.open(
+      api.baseUrl,
+      '--use-fake-ui-for-media-stream',
+      '--use-fake-device-for-media-stream',
+      `--use-file-for-fake-video-capture=${video}`,
+    );
+
+  test(`of ${CODES} codes that are dim, tilted, noisy, blurred or on a screen, it reads ${LEAST_READ}`, async () => {
+    const passes: string[] = [];
+    while (passes.length < CODES) passes.push((await sell()).pass);
+    const video = directory.file('codes.y4m');
+    await writeDistortedCodes(video, passes, CODES_PER_SECOND);
+    const gate = await addGate(database.db, gala.eventId);
+    const { code, id } = await addDevice(database.db, gala.eventId, [gate]);
+    const scanner = await openWith(video);
+    await scanner.enrol(code);
+    await scanner.click('#camera-switch');
+    await waitUntil('the camera runs', () => scanner.evaluate<boolean>('video.videoWidth > 0'));
+    await scanner.evaluate(RECORD_TIMES);
+    const admitted = async () => {
+      const scans = database.db.selectFrom('scans').select('serial').where('device_id', '=', id);
+      return (await scans.where('outcome', '=', 'admitted').execute()).length;
+    };
+    const isRepeated = () => scanner.evaluate<boolean>(`Object.keys(shownMs).length === ${CODES}`);
+    await waitUntil('each code was shown', isRepeated);
+    await scanner.picture('camera');
+    await scanner.report(VIEW_NAMES);
+    expect(await admitted()).toBeGreaterThanOrEqual(LEAST_READ);
+    await scanner.close();
+  });
+});

@@ -1,0 +1,314 @@
+import { isDeepStrictEqual } from 'node:util';
+import { doorOperations } from '@floodgate/door/console';
+import type { Outcome } from '../harness/door-device.ts';
+import { finalizePending, journalOf } from '../harness/journal.ts';
+import { keyOf, type Door, type Entry, type Gate, type World } from './drawn-doors.ts';
+import { upload } from './drawn-calls.ts';
+import {
+  factsOf,
+  isAdmittedBefore,
+  readRecorded,
+  scanKey,
+  voidedOf,
+  type Recorded,
+  type ScannedFact,
+} from './model-facts.ts';
+import { isTied, judge, type Conflict } from './model.ts';
+
+/** A device rounds to milliseconds, the database does not. */
+const ROUNDING_MS = 2;
+
+type Report = Awaited<ReturnType<typeof import('../../packages/door/src/report.ts').readDoorReport>>;
+
+const readReport = ({ db, fixture: { eventId } }: World) =>
+  doorOperations.find(({ id }) => id === 'doorReport')!.run({ db }, { eventId }, '') as Promise<Report>;
+
+/** What the model knows at the end. */
+interface Truth {
+  facts: ScannedFact[];
+  conflicts: Conflict<ScannedFact>[];
+  insideOf: Map<string, number>;
+  /** Passes and areas with two devices at one time. They are not compared. */
+  ties: Set<string>;
+}
+
+function judgeAll(world: World, recorded: Recorded): Truth {
+  const facts = factsOf(world, recorded);
+  const truth: Truth = { facts, conflicts: [], insideOf: new Map(), ties: new Set() };
+  const groups = Map.groupBy(facts, ({ entry }) => keyOf(entry.gate, entry.pass));
+  for (const [key, group] of groups) {
+    const { area, rule } = group[0]!.entry.gate;
+    if (isTied(group)) truth.ties.add(key);
+    const { conflicts, inside } = judge(rule, group);
+    truth.conflicts.push(...conflicts);
+    truth.insideOf.set(area, (truth.insideOf.get(area) ?? 0) + inside);
+  }
+  return truth;
+}
+
+const compare = (what: string, actual: unknown, expected: unknown) =>
+  isDeepStrictEqual(actual, expected)
+    ? []
+    : [`${what}: ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`];
+
+function conflictProblems({ fixture, gates, passes }: World, { conflicts }: Report, truth: Truth): string[] {
+  const isTiedKey = (area: string, reference: string) => {
+    const serial = passes.find((pass) => pass.reference === reference)?.serial;
+    return truth.ties.has(`${area} ${serial}`);
+  };
+  const reported = conflicts.filter(({ area, passReference }) => !isTiedKey(area, passReference));
+  const sideOf = ({ entry, door, date }: ScannedFact) => ({ gate: entry.gate.name, device: door.name, at: date });
+  const expected = truth.conflicts
+    .map(({ first, again }) => ({
+      passReference: again.entry.pass.reference,
+      area: again.entry.gate.area,
+      first: sideOf(first),
+      again: sideOf(again),
+    }))
+    .filter(({ area, passReference }) => !isTiedKey(area, passReference));
+  const sorted = (list: typeof expected) => list.map((one) => JSON.stringify(one)).toSorted();
+  void gates;
+  return compare(`conflicts of event ${fixture.eventId}`, sorted(reported), sorted(expected));
+}
+
+function gateProblems({ gates }: World, report: Report, { facts, insideOf, ties }: Truth): string[] {
+  return gates.flatMap(({ id, area, name, rule }: Gate) => {
+    const { admitted, inside } = report.gates.find((gate) => gate.id === id)!;
+    const here = facts.filter(({ entry, direction }) => direction === 'in' && entry.gate.id === id);
+    // With the rule any, nobody knows which of the people with one pass has left.
+    const isUnclear = rule === 'any' || [...ties].some((key) => key.startsWith(`${area} `));
+    return [
+      ...compare(`admitted at ${name}`, admitted, here.length),
+      ...(isUnclear ? [] : compare(`inside ${area}`, inside, insideOf.get(area) ?? 0)),
+    ];
+  });
+}
+
+/** Returns the ranges of counters that the server knows of and has not received. */
+function missingOf({ entries, named }: Door): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (const { scan, isReceived } of entries.slice(0, named)) {
+    const last = ranges.at(-1);
+    if (isReceived) continue;
+    if (last?.[1] === scan.counter - 1) last[1] = scan.counter;
+    else ranges.push([scan.counter, scan.counter]);
+  }
+  return ranges;
+}
+
+function verdictProblems({ doors }: World, report: Report): string[] {
+  const [open, except]: [string[], string[]] = [[], []];
+  const devices = doors.map((door) => {
+    const { client, name, named, entries, goneAs, isSignedOff } = door;
+    const missing = missingOf(door);
+    const device = `device ${client.id} (${name})`;
+    if (missing.length > 0) (goneAs ? except : open).push(`${device}: scans `);
+    if (goneAs) except.push(`${device} is ${goneAs}: scans after ${named} `);
+    else if (!isSignedOff) open.push(`${device} has not signed off after scan ${named}`);
+    const received = entries.filter(({ isReceived }) => isReceived).length;
+    const state = goneAs ?? (isSignedOff ? 'signed off' : 'active');
+    return { id: client.id, lastCounter: named, received, missing, state };
+  });
+  const reported = report.devices.map(({ id, lastCounter, received, missing, state }) => ({
+    id,
+    lastCounter,
+    received,
+    missing,
+    state,
+  }));
+  const byId = (one: { id: number }, other: { id: number }) => one.id - other.id;
+  const start = (texts: string[]) =>
+    texts.map((text) => text.replace(/(: scans )(?!after).*|(: scans after \d+ ).*/, '$1$2')).toSorted();
+  return [
+    ...compare('complete', report.complete, open.length + except.length === 0),
+    ...compare('open', start(report.open), open.toSorted()),
+    ...compare('except', start(report.except), except.toSorted()),
+    ...compare('devices', reported.toSorted(byId), devices.toSorted(byId)),
+  ];
+}
+
+/** Checks the times of all received scans: the true ones, as exactly as the duration of the calls allows. */
+function timeProblems({ doors }: World, recorded: Recorded): string[] {
+  return doors.flatMap((door) => {
+    let latestMs = -Infinity;
+    return door.entries.flatMap((entry) => {
+      const { scan, trueMs, slackMs, isReceived, isLive } = entry;
+      const stored = recorded.scans.get(scanKey(door.client.id, scan.counter));
+      // A question that arrives late is decided later, and has no time of its own.
+      if (!isReceived || !stored || (scan.decision === null && !isLive)) return [];
+      const atMs = stored.at / 1_000;
+      const isEarly = door.isInOrder && scan.decision !== null && atMs < latestMs;
+      const isRight = atMs >= trueMs - ROUNDING_MS && atMs <= Math.max(trueMs + slackMs + ROUNDING_MS, latestMs);
+      latestMs = Math.max(latestMs, atMs);
+      if (!isEarly && (isRight || door.isClockSet)) return [];
+      return [`${door.name}: scan ${scan.counter} was made at ${trueMs} and is dated ${atMs} (±${slackMs})`];
+    });
+  });
+}
+
+/** Checks that the admissions are those of the model, and that they have the times of their scans. */
+function admissionProblems({ doors }: World, recorded: Recorded, { facts }: Truth): string[] {
+  const expected = facts.filter(({ direction }) => direction === 'in');
+  const counted = [...recorded.admissions].filter(([, { isUndone }]) => !isUndone).map(([key]) => key);
+  const undone = [...recorded.admissions].filter(([, { isUndone }]) => isUndone).map(([key]) => key);
+  const mayBeUndone = new Set(
+    doors.flatMap((door) =>
+      [...voidedOf(door).keys()]
+        .filter((counter) => {
+          const { scan, outcome } = door.entries[counter - 1]!;
+          return scan.decision === 'admitted' || outcome === 'admitted';
+        })
+        .map((counter) => scanKey(door.client.id, counter)),
+    ),
+  );
+  return [
+    ...compare(
+      'admissions',
+      counted.toSorted(),
+      expected.map(({ deviceId, counter }) => scanKey(deviceId, counter)).toSorted(),
+    ),
+    ...compare(
+      'undone admissions without a reason',
+      undone.filter((key) => !mayBeUndone.has(key)),
+      [],
+    ),
+    ...expected.flatMap((fact) => admissionTimeProblems(fact, recorded)),
+  ];
+}
+
+function admissionTimeProblems({ door, entry, at, counter, deviceId }: ScannedFact, { scans }: Recorded): string[] {
+  const stored = scans.get(scanKey(deviceId, counter))!;
+  const question = isAdmittedBefore(door, entry) ? door.entries[entry.scan.of! - 1]! : null;
+  const isRight = question
+    ? at <= stored.at && (door.isClockSet || at >= (question.trueMs - ROUNDING_MS) * 1_000)
+    : at === stored.at;
+  return isRight ? [] : [`${door.name}: the admission of scan ${counter} is dated ${at}, its scan ${stored.at}`];
+}
+
+/** Repeats all calls, and checks that each scan has the outcome that it must have by now. */
+async function outcomeProblems(world: World, { facts, conflicts, ties }: Truth): Promise<string[]> {
+  const again = new Set(conflicts.map((conflict) => conflict.again.entry));
+  const counted = new Set(facts.map(({ entry }) => entry));
+  const problems: string[] = [];
+  for (const door of world.doors.filter(({ goneAs }) => goneAs === null)) {
+    const voided = voidedOf(door);
+    for (const entries of callsOf(door)) {
+      const answer = await door.client.upload(entries.map(({ scan }) => scan));
+      if (answer.status === 429) continue;
+      const { outcomes } = answer.body.responseData as { outcomes: Outcome[] };
+      for (const [index, entry] of entries.entries()) {
+        const expected = finalOutcome(entry, voided.get(entry.scan.counter), counted.has(entry), again.has(entry));
+        const { outcome } = outcomes[index]!;
+        if (expected && outcome !== expected && !ties.has(keyOf(entry.gate, entry.pass)))
+          problems.push(`${door.name}: scan ${entry.scan.counter} is ${outcome}, not ${expected}`);
+      }
+    }
+  }
+  return problems;
+}
+
+/** Returns the outcome that a scan must have in the end, or null if a later scan has undone it. */
+function finalOutcome(entry: Entry, later: Entry | undefined, isCounted: boolean, isAgain: boolean) {
+  const { scan, outcome } = entry;
+  if (later) return later.scan.direction === 'undo' ? null : 'superseded';
+  if (scan.direction !== 'in' || !isCounted) return outcome;
+  return isAgain ? 'admitted-again' : 'admitted';
+}
+
+/** Returns the received scans of a door, as calls with consecutive counters. */
+function callsOf({ entries }: Door): Entry[][] {
+  const calls: Entry[][] = [];
+  for (const entry of entries.filter(({ isReceived }) => isReceived)) {
+    const call = calls.at(-1);
+    if (call?.at(-1)!.scan.counter === entry.scan.counter - 1) call!.push(entry);
+    else calls.push([entry]);
+  }
+  return calls;
+}
+
+/** Checks that each admission and each conflict is published, and no admission twice as the same. */
+async function journalProblems({ db, fixture }: World, recorded: Recorded, { facts, conflicts, ties }: Truth) {
+  await finalizePending(db, fixture.shardId);
+  const entries = (await journalOf(db, fixture)).filter(({ kind }) => kind.startsWith('admitted'));
+  const published = entries.map(({ kind, serial }) => `${kind} ${serial}`);
+  const kinds = new Set(published);
+  const serialOf = ({ deviceId, counter }: ScannedFact) =>
+    recorded.admissions.get(scanKey(deviceId, counter))?.serial;
+  const isClear = ({ entry }: ScannedFact) => !ties.has(keyOf(entry.gate, entry.pass));
+  const unpublished = [
+    ...conflicts
+      .filter(({ again }) => isClear(again) && !kinds.has(`admitted_again ${serialOf(again)}`))
+      .map(({ again }) => again),
+    ...facts.filter(
+      (fact) =>
+        fact.direction === 'in' &&
+        !kinds.has(`admitted ${serialOf(fact)}`) &&
+        !kinds.has(`admitted_again ${serialOf(fact)}`),
+    ),
+  ];
+  const twice = published.filter((one, index) => published.indexOf(one) !== index);
+  return [
+    ...compare('published twice', twice, []),
+    ...unpublished.map(({ door, counter }) => `${door.name}: the admission of scan ${counter} is not published`),
+  ];
+}
+
+/** Checks that no question was answered admitted twice without an exit, an undo or a decision between them. */
+function onlineProblems({ doors }: World, { scans }: Recorded): string[] {
+  const events = doors
+    .flatMap((door) => door.entries.map((entry) => ({ door, entry })))
+    .flatMap(({ door, entry }) => {
+      const stored = scans.get(scanKey(door.client.id, entry.scan.counter));
+      return stored && entry.isReceived && entry.gate.rule !== 'any' ? [{ door, entry, ...stored }] : [];
+    })
+    .toSorted((one, other) => one.receivedAt - other.receivedAt);
+  const open = new Set<string>();
+  return events.flatMap(({ door, entry }) => {
+    const key = keyOf(entry.gate, entry.pass);
+    const { decision, of, direction } = entry.scan;
+    if (direction !== 'in' || of !== null) open.delete(key);
+    if (decision !== null || direction !== 'in' || entry.outcome !== 'admitted') return [];
+    const isTwice = open.has(key);
+    open.add(key);
+    return isTwice ? [`${door.name}: scan ${entry.scan.counter} admits ${key} a second time online`] : [];
+  });
+}
+
+/** Checks that a question that arrives together with its decision is not asked any more. */
+function lateQuestionProblems({ doors }: World): string[] {
+  return doors.flatMap(({ name, entries }) =>
+    entries
+      .filter(({ isLive, isReceived, scan }) => !isLive && isReceived && scan.decision === null)
+      .filter(({ isAlone, outcome }) => !isAlone && outcome !== 'superseded')
+      .map(({ scan, outcome }) => `${name}: scan ${scan.counter} has a decision, but is ${outcome}`),
+  );
+}
+
+/** Compares everything that the server says about the doors with the model. Returns the differences, and counts. */
+export async function findProblems(world: World) {
+  const recorded = await readRecorded(world);
+  const truth = judgeAll(world, recorded);
+  const report = await readReport(world);
+  const problems = [
+    ...conflictProblems(world, report, truth),
+    ...gateProblems(world, report, truth),
+    ...verdictProblems(world, report),
+    ...timeProblems(world, recorded),
+    ...admissionProblems(world, recorded, truth),
+    ...onlineProblems(world, recorded),
+    ...lateQuestionProblems(world),
+    ...(await outcomeProblems(world, truth)),
+    ...(await journalProblems(world, recorded, truth)),
+  ];
+  const { facts, conflicts, ties } = truth;
+  const counts = {
+    scans: recorded.scans.size,
+    admissions: facts.filter(({ direction }) => direction === 'in').length,
+    conflicts: conflicts.length,
+    complete: Number(report.complete),
+    'not complete': Number(!report.complete),
+    ties: ties.size,
+  };
+  return { problems, counts };
+}
+void upload;
