@@ -131,6 +131,7 @@ function verdictProblems({ doors }: World, report: Report): string[] {
 function timeProblems({ doors }: World, recorded: Recorded): string[] {
   return doors.flatMap((door) => {
     let latestMs = -Infinity;
+    const voided = voidedOf(door);
     return door.entries.flatMap((entry) => {
       const { scan, trueMs, slackMs, isReceived, isLive } = entry;
       const stored = recorded.scans.get(scanKey(door.client.id, scan.counter));
@@ -139,7 +140,8 @@ function timeProblems({ doors }: World, recorded: Recorded): string[] {
       const atMs = stored.at / 1_000;
       const isEarly = door.isInOrder && scan.decision !== null && atMs < latestMs;
       const isRight = atMs >= trueMs - ROUNDING_MS && atMs <= Math.max(trueMs + slackMs + ROUNDING_MS, latestMs);
-      latestMs = Math.max(latestMs, atMs);
+      // A device can have decided while the server was still asked.
+      if (scan.decision !== null || !voided.has(scan.counter)) latestMs = Math.max(latestMs, atMs);
       if (!isEarly && (isRight || door.isClockSet)) return [];
       return [`${door.name}: scan ${scan.counter} was made at ${trueMs} and is dated ${atMs} (±${slackMs})`];
     });

@@ -290,3 +290,13 @@ describe('a device', () => {
     expect((await report()).gates[0]).toMatchObject({ admitted: 1 });
   });
 });
+
+test('the OpenAPI document lists the routes of devices', async () => {
+  const document = (await (await fetch(`${api.baseUrl}/door/v1/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  const ids = Object.values(document.paths).flatMap((path) =>
+    Object.values(path).map(({ operationId }) => operationId),
+  );
+  expect(ids.toSorted()).toEqual(['enrol', 'getState', 'listRevocations', 'recordScans', 'signOff']);
+});

@@ -5,16 +5,38 @@ const CONSTRAINTS = {
   video: { facingMode: 'environment', width: { ideal: 1_280 }, height: { ideal: 720 } },
 };
 
-/** @typedef {{ detect(image: HTMLVideoElement): Promise<{ rawValue: string }[]> }} Detector */
-/** @typedef {{ new (options: { formats: ['qr_code'] }): Detector, getSupportedFormats(): Promise<readonly string[]> }} DetectorClass */
+/**
+ * The detector of some browsers. TypeScript does not know it yet.
+ * @typedef {{ detect(image: HTMLVideoElement): Promise<{ rawValue: string }[]> }} Detector
+ * @typedef {{ new (options: object): Detector, getSupportedFormats(): Promise<string[]> }} DetectorClass
+ */
 
-/** Resolves to the detector of the browser, or to a slower one in JavaScript. */
-async function createDetector() {
-  const native = /** @type {{ BarcodeDetector?: DetectorClass }} */ (globalThis).BarcodeDetector;
-  const isNative = (await native?.getSupportedFormats())?.includes('qr_code');
-  /** @type {DetectorClass} */
-  const Detector = native && isNative ? native : (await import('./qr/decode.js')).BarcodeDetector;
-  return new Detector({ formats: ['qr_code'] });
+/**
+ * Resolves to a function that reads the code in the current frame. It uses the detector of the browser, or a slower one in JavaScript.
+ * @returns {Promise<(video: HTMLVideoElement) => Promise<string | undefined>>}
+ */
+async function createReader() {
+  const Native = /** @type {{ BarcodeDetector?: DetectorClass }} */ (globalThis).BarcodeDetector;
+  if (!Native || !(await Native.getSupportedFormats()).includes('qr_code')) return createDecoder();
+  const detector = new Native({ formats: ['qr_code'] });
+  return async (video) => (await detector.detect(video))[0]?.rawValue;
+}
+
+async function createDecoder() {
+  const { decodeQR } = await import('./qr/decode.js');
+  const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  if (!context) throw new Error('This browser cannot read the pictures of the camera');
+  let isTurned = false;
+  return async (/** @type {HTMLVideoElement} */ video) => {
+    const { videoWidth: width, videoHeight: height } = video;
+    Object.assign(context.canvas, { width, height });
+    context.translate(width / 2, height / 2);
+    // The decoder misses tilted codes at some angles. A code that is missed in one frame is read in the next.
+    isTurned = !isTurned;
+    if (isTurned) context.rotate(Math.PI / 4);
+    context.drawImage(video, -width / 2, -height / 2);
+    return decodeQR(context.getImageData(0, 0, width, height));
+  };
 }
 
 /**
@@ -27,7 +49,7 @@ export async function startCamera(video, onCode) {
   const [track] = stream.getVideoTracks();
   video.srcObject = stream;
   await video.play();
-  const detector = await createDetector();
+  const readFrame = await createReader();
   const screen = await keepScreenOn();
   let last = { text: '', seenMs: 0 };
 
@@ -36,12 +58,13 @@ export async function startCamera(video, onCode) {
 
   const readFrames = async () => {
     for (await nextFrame(); stream.active; await nextFrame()) {
-      const [found] = await detector.detect(video).catch(() => []);
-      if (!found) continue;
+      // A frame without a code is an error of the decoder.
+      const text = await readFrame(video).catch(() => undefined);
+      if (!text) continue;
       const seenMs = performance.now();
-      const isNew = found.rawValue !== last.text || seenMs - last.seenMs > OUT_OF_SIGHT_MS;
-      last = { text: found.rawValue, seenMs };
-      if (isNew && stream.active) onCode(found.rawValue);
+      const isNew = text !== last.text || seenMs - last.seenMs > OUT_OF_SIGHT_MS;
+      last = { text, seenMs };
+      if (isNew && stream.active) onCode(text);
     }
   };
   void readFrames();

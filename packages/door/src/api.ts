@@ -24,6 +24,7 @@ import { InvalidInput } from '@floodgate/service/failure';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { listAdmissions } from './admissions.ts';
 import { enrolDevice, noteContact, type DevicePrincipal } from './devices.ts';
+import { addDocument, described } from './document.ts';
 import { countAdmissions, listGates } from './gates.ts';
 import { authenticateDevice } from './principal.ts';
 import { recordScans } from './scans.ts';
@@ -33,7 +34,6 @@ const CONNECTIONS = 4;
 /** 500 scans have about 250 KiB. */
 const BODY_LIMIT_BYTES = 512 * 1024;
 const REVOCATIONS_PER_PAGE = 10_000;
-const hide = true;
 
 /** Serves the devices at the doors, and tells partners who was let in. */
 export const doorApi = defineApi({
@@ -56,21 +56,18 @@ export const doorApi = defineApi({
     return {
       publicRoutes(app) {
         void app.register(
-          (door, _options, done) => {
+          async (door) => {
+            await addDocument(door);
             addEnrolRoute(door, db);
-            done();
-          },
-          { prefix: '/door/v1' },
-        );
-        void app.register(
-          (door, _options, done) => {
-            door.decorateRequest('device', null as never);
-            door.decorateRequest('principal', null as never);
-            door.decorateRequest('countAs', countNothing);
-            for (const hook of hooks) door.addHook('onRequest', hook);
-            addStateRoutes(door, context, db, signer);
-            addScansRoute(door, context, db, signer);
-            done();
+            void door.register((ofDevices, _options, done) => {
+              ofDevices.decorateRequest('device', null as never);
+              ofDevices.decorateRequest('principal', null as never);
+              ofDevices.decorateRequest('countAs', countNothing);
+              for (const hook of hooks) ofDevices.addHook('onRequest', hook);
+              addStateRoutes(ofDevices, context, db, signer);
+              addScansRoute(ofDevices, context, db, signer);
+              done();
+            });
           },
           { prefix: '/door/v1' },
         );
@@ -82,7 +79,12 @@ export const doorApi = defineApi({
 
 /** POST /door/v1/enrol: exchanges a code for the token of a device. */
 function addEnrolRoute(door: Routes, db: Database): void {
-  door.post('/enrol', { schema: { hide, body: EnrolRequest } }, async ({ body }, reply) => {
+  const schema = {
+    ...described('enrol', 'Exchange a code for the token of a device'),
+    security: [],
+    body: EnrolRequest,
+  };
+  door.post('/enrol', { schema }, async ({ body }, reply) => {
     const enrolled = await enrolDevice(db, body);
     if (!enrolled)
       return reply.fail('20', { message: 'The code is unknown, used or expired, or the signature is wrong' });
@@ -103,21 +105,28 @@ function addStateRoutes(door: Routes, { reads }: ApiContext, db: Database, signe
       .filter(({ id }) => gates.includes(id))
       .map(({ id, ...gate }) => ({ gateID: id, ...gate, ...counted.get(id) }));
   };
-  door.get('/state', { schema: { hide, querystring: CounterQuery } }, async ({ device, query }) => {
+  const state = described('getState', 'Get the gates, the signed event and the keys');
+  door.get('/state', { schema: { ...state, querystring: CounterQuery } }, async ({ device, query }) => {
     const { nextCounter, signedOffAt } = await noteContact(db, device, Number(query.counter), false);
     const event = await signer.sign('event', await documents.forceFetch(device.eventId));
     const keys = jwkSetOf(await signer.keys());
     const own = { deviceID: device.deviceId, deviceName: device.name, signedOff: signedOffAt !== null };
     return success({ device: own, nextCounter, event, keys, gates: await gatesOf(device) });
   });
-  door.get('/revocations', { schema: { hide, querystring: RevocationsQuery } }, async ({ device, query }) => {
-    const scope = { ...device, partnerId: null };
-    const page = await readRevocations(reads, scope, Number(query.after), REVOCATIONS_PER_PAGE);
-    if (typeof page === 'string') throw new InvalidInput({ after: 'the cursor of the last page, or 0' });
-    const { cursor, more } = page;
-    return success({ revocations: await signer.sign('revocations', page), cursor, more });
-  });
-  door.post('/sign-off', { schema: { hide, querystring: CounterQuery } }, async ({ device, query }) => {
+  const revocations = described('listRevocations', 'List the revoked passes of all partners, signed');
+  door.get(
+    '/revocations',
+    { schema: { ...revocations, querystring: RevocationsQuery } },
+    async ({ device, query }) => {
+      const scope = { ...device, partnerId: null };
+      const page = await readRevocations(reads, scope, Number(query.after), REVOCATIONS_PER_PAGE);
+      if (typeof page === 'string') throw new InvalidInput({ after: 'the cursor of the last page, or 0' });
+      const { cursor, more } = page;
+      return success({ revocations: await signer.sign('revocations', page), cursor, more });
+    },
+  );
+  const signOff = described('signOff', 'Promise that no scan follows the last counter');
+  door.post('/sign-off', { schema: { ...signOff, querystring: CounterQuery } }, async ({ device, query }) => {
     const { nextCounter } = await noteContact(db, device, Number(query.counter), true);
     return success({ signedOff: true, nextCounter });
   });
@@ -140,7 +149,7 @@ function addScansRoute(
   door.post(
     '/scans',
     {
-      schema: { hide, body: ScansRequest },
+      schema: { ...described('recordScans', 'Record scans, and get their outcomes'), body: ScansRequest },
       config: { countsBySize: true },
       bodyLimit: BODY_LIMIT_BYTES,
     },

@@ -1,2 +1,2 @@
 // The server serves this module of the package `qr` here.
-export { BarcodeDetector } from 'qr/decode.js';
+export { decodeQR } from 'qr/decode.js';

@@ -1,0 +1,53 @@
+import swagger from '@fastify/swagger';
+import type { Routes } from '@floodgate/http';
+
+const HEADERS = {
+  token: { name: 'authorization', description: 'Door and the token of the device.' },
+  time: {
+    name: 'x-door-time',
+    description: 'The time of the server in Unix milliseconds, within 60 seconds.',
+  },
+  signature: {
+    name: 'x-door-signature',
+    description: 'The signature of method, path and time by the key of the device.',
+  },
+};
+const securitySchemes = Object.fromEntries(
+  Object.entries(HEADERS).map(([name, header]) => [
+    name,
+    { type: 'apiKey' as const, in: 'header' as const, ...header },
+  ]),
+);
+
+/** Returns the schema of a route of devices. The document of partners hides it. */
+export const described = (operationId: string, summary: string) => ({
+  hide: true,
+  operationId,
+  summary,
+  tags: ['Door'],
+});
+
+/** Serves the OpenAPI document of the routes of devices at /door/v1/openapi.json. */
+export async function addDocument(door: Routes): Promise<void> {
+  await door.register(swagger, {
+    decorator: 'doorDocument',
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Floodgate door',
+        version: '1.0.0',
+        summary: 'Scans of passes, for the devices at the doors.',
+        description:
+          "Every answer has the envelope of the partners' API. How it works explains the scans, their hashes and what a device " +
+          'decides without network.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/' }],
+      components: { securitySchemes },
+      security: [Object.fromEntries(Object.keys(HEADERS).map((name) => [name, []]))],
+    },
+    transform: ({ schema, url }) => ({ schema: { ...schema, hide: url.endsWith('.json') }, url }),
+  });
+  const { doorDocument } = door as unknown as { doorDocument: () => object };
+  door.get('/openapi.json', { schema: { hide: true } }, doorDocument);
+}
