@@ -78,30 +78,36 @@ function seeded(seed: number): Random {
   };
 }
 
-/** Writes a video in the format YUV4MPEG2, in which each text is a code that is seen for one frame. */
-export async function writeDistortedCodes(file: string, texts: string[], framesPerSecond: number) {
+/** Each frame of a code has other noise. */
+const FRAMES_PER_CODE = 4;
+
+/** Writes a video in the format YUV4MPEG2 that shows each text as a code, for a half of a second. */
+export async function writeDistortedCodes(file: string, texts: string[]) {
   await using output = await open(file, 'w');
-  await output.write(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F${framesPerSecond}:1 Ip A1:1 C420jpeg\n`);
+  await output.write(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F${2 * FRAMES_PER_CODE}:1 Ip A1:1 C420jpeg\n`);
   const noColour = Buffer.alloc((WIDTH * HEIGHT) / 2, 128);
   for (const [number, text] of texts.entries()) {
-    await output.write('FRAME\n');
-    await output.write(frameOf(text, number));
-    await output.write(noColour);
+    for (const frame of framesOf(text, number)) {
+      await output.write('FRAME\n');
+      await output.write(frame);
+      await output.write(noColour);
+    }
   }
 }
 
-function frameOf(text: string, number: number): Buffer {
+function* framesOf(text: string, number: number) {
   const random = seeded(number + 1);
   const view = { ...PLAIN, ...Object.values(VIEWS)[number % VIEW_NAMES.length]!(random) };
   const modules = encodeQR(text, 'raw', { ecc: 'medium', encoding: 'alphanumeric', border: BORDER_MODULES });
   let picture = project(modules, view);
   for (let times = 0; times < 2; times += 1) picture = blur(picture, view.blurPixels / 2);
-  const gaussian = () => random() + random() + random() + random() - 2;
-  const frame = Buffer.from(
-    picture.map((luma) => Math.min(255, Math.max(0, luma + view.noise * 1.7 * gaussian()))),
-  );
-  mark(frame, number);
-  return frame;
+  const gaussian = () => (random() + random() + random() + random() - 2) * 1.7;
+  for (let count = 0; count < FRAMES_PER_CODE; count += 1) {
+    const noisy = picture.map((luma) => Math.min(255, Math.max(0, luma + view.noise * gaussian())));
+    const frame = Buffer.from(noisy);
+    mark(frame, number);
+    yield frame;
+  }
 }
 
 /** Returns the brightness of each pixel, as a camera in front of the code would see it. */

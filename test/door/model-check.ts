@@ -139,10 +139,13 @@ function timeProblems({ doors }: World, recorded: Recorded): string[] {
       if (!isReceived || !stored || (scan.decision === null && !isLive)) return [];
       const atMs = stored.at / 1_000;
       const isEarly = door.isInOrder && scan.decision !== null && atMs < latestMs;
-      const isRight = atMs >= trueMs - ROUNDING_MS && atMs <= Math.max(trueMs + slackMs + ROUNDING_MS, latestMs);
+      // A scan of this millisecond can be dated before it, because no scan is dated in the future.
+      const earliestMs = Math.min(trueMs, stored.receivedAt / 1_000) - ROUNDING_MS;
+      const isRight = atMs >= earliestMs && atMs <= Math.max(trueMs + slackMs + ROUNDING_MS, latestMs);
       // A device can have decided while the server was still asked.
       if (scan.decision !== null || !voided.has(scan.counter)) latestMs = Math.max(latestMs, atMs);
       if (!isEarly && (isRight || door.isClockSet)) return [];
+      if (process.env['DUMP']) console.log(door.entries.slice(Math.max(0, scan.counter - 5), scan.counter + 1).map((e) => [e.scan.counter, e.scan.direction, e.scan.decision, e.scan.of, e.trueMs, e.slackMs, e.isLive, e.outcome, recorded.scans.get(scanKey(door.client.id, e.scan.counter))].map((x) => JSON.stringify(x)).join(' ')).join('\n'), door.isInOrder, latestMs);
       return [`${door.name}: scan ${scan.counter} was made at ${trueMs} and is dated ${atMs} (±${slackMs})`];
     });
   });

@@ -1,8 +1,8 @@
 import { perform } from '@floodgate/audit';
 import { revokeDeviceAction } from '@floodgate/door/actions';
-import { doorOperations } from '@floodgate/door/console';
+import { doorOperations, type DoorReport } from '@floodgate/door/console';
 import { beforeEach, describe, expect } from 'vitest';
-import { api, database, gala, partner, test, ticketId, useTicket } from '../harness/api-test.ts';
+import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
 import { addDevice, addGate, DoorDevice, enrolledDevice, type Outcome } from '../harness/door-device.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
@@ -31,9 +31,7 @@ const admissionsOf = async (reference: string) => {
 const report = () =>
   doorOperations
     .find(({ id }) => id === 'doorReport')!
-    .run({ db: database.db }, { eventId: gala.eventId }, '') as Promise<
-    Awaited<ReturnType<typeof import('../../packages/door/src/report.ts').readDoorReport>>
-  >;
+    .run({ db: database.db }, { eventId: gala.eventId }, '') as Promise<DoorReport>;
 const kinds = async () => {
   await finalizePending(database.db, gala.shardId);
   return (await journalOf(database.db, gala))

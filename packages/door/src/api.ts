@@ -52,6 +52,8 @@ export const doorApi = defineApi({
       statementTimeoutMs: DRAW_WITHIN_MS,
     });
     const signer = createPassSigner({ db: context.reads });
+    const documents = readThroughCache((eventId: number) => readEventDocument(context.reads, eventId));
+    const parts = { ...context, db, signer, documents };
     const hooks = [authenticateDevice(context.reads), limitRate(counters, log), admitBody()];
     return {
       publicRoutes(app) {
@@ -64,8 +66,8 @@ export const doorApi = defineApi({
               ofDevices.decorateRequest('principal', null as never);
               ofDevices.decorateRequest('countAs', countNothing);
               for (const hook of hooks) ofDevices.addHook('onRequest', hook);
-              addStateRoutes(ofDevices, context, db, signer);
-              addScansRoute(ofDevices, context, db, signer);
+              addStateRoutes(ofDevices, parts);
+              addScansRoute(ofDevices, parts);
               done();
             });
           },
@@ -76,6 +78,12 @@ export const doorApi = defineApi({
     };
   },
 });
+
+interface Parts extends ApiContext {
+  db: Database;
+  signer: PassSigner;
+  documents: ReturnType<typeof readThroughCache<number, Awaited<ReturnType<typeof readEventDocument>>>>;
+}
 
 /** POST /door/v1/enrol: exchanges a code for the token of a device. */
 function addEnrolRoute(door: Routes, db: Database): void {
@@ -93,9 +101,8 @@ function addEnrolRoute(door: Routes, db: Database): void {
   });
 }
 
-/** What a device needs to decide offline, and the promise to scan nothing more. */
-function addStateRoutes(door: Routes, { reads }: ApiContext, db: Database, signer: PassSigner): void {
-  const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
+/** The routes for the data that a device needs offline, and for the promise to scan nothing more. */
+function addStateRoutes(door: Routes, { reads, db, signer, documents }: Parts): void {
   const counts = readThroughCache((eventId: number, shardId: number) =>
     countAdmissions(reads, shardId, eventId),
   );
@@ -133,13 +140,7 @@ function addStateRoutes(door: Routes, { reads }: ApiContext, db: Database, signe
 }
 
 /** POST /door/v1/scans: records scans, and answers the outcome of each. */
-function addScansRoute(
-  door: Routes,
-  { reads, answerWithinMs }: ApiContext,
-  db: Database,
-  { keys }: PassSigner,
-): void {
-  const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
+function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithinMs }: Parts): void {
   const titles = readThroughCache(async (eventId: number, shardId: number) => {
     const tickets = inCamelCase(reads).selectFrom('tickets').select(['id', 'title']);
     const ofEvent = tickets.where('shardId', '=', shardId).where('eventId', '=', eventId);
@@ -155,7 +156,7 @@ function addScansRoute(
     },
     async ({ device, body, raw }, reply) => {
       const { validFrom, validUntil } = await documents.forceFetch(device.eventId);
-      const record = () => recordScans(db, device, body, { keys, validFrom, validUntil });
+      const record = () => recordScans(db, device, body, { keys: signer.keys, validFrom, validUntil });
       // Somebody waits at the gate. Scans that were decided offline can wait: after an outage, all devices send theirs at once.
       const isQuestion = body.scans.at(-1)!.decision === null;
       const recorded = isQuestion

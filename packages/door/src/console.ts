@@ -6,6 +6,8 @@ import { listDevices } from './devices.ts';
 import { countAdmissions, listGates } from './gates.ts';
 import { readDoorReport } from './report.ts';
 
+export type { DoorReport } from './report.ts';
+
 const { performs, reads } = operationsOn('door');
 
 export const doorOperations = [

@@ -6,7 +6,7 @@ import { nullable, oneOf, Text, Whole } from '@floodgate/contract';
 /** Maximum number of scans in a call. */
 export const SCAN_LIMIT = 500;
 
-/** What a device can decide by itself. */
+/** The outcomes that a device can decide by itself. */
 const DECISIONS = [
   'admitted',
   'exited',

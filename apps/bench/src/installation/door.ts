@@ -40,13 +40,19 @@ export async function doorFigures(servers: Servers, { rounds, seconds, scans }: 
   const { url, db } = database;
   const running = await startFloodgate({ databaseUrl: url, redisUrl: servers.redisUrl, db });
   const measured: Round[] = [];
+  const gateRatios: number[] = [];
   try {
     const launch = await createLaunch(db, running.baseUrl);
+    const withGate = await createLaunch(db, running.baseUrl, addGate);
     await launch({ seconds: WARM_UP_SECONDS });
     for (let round = 0; round < rounds; round += 1) {
       const full = await launch({ seconds: WARM_UP_SECONDS });
       const arrivalsPerSecond = answersOf(full, OK) / full.seconds / 2;
       const half = () => launch({ seconds, arrivalsPerSecond });
+      const before = round % 2 === 0 ? await launch({ seconds }) : undefined;
+      const gated = await withGate({ seconds });
+      const without = before ?? (await launch({ seconds }));
+      gateRatios.push(answersOf(gated, OK) / answersOf(without, OK));
       measured.push(await measureOnce(db, running.baseUrl, half, scans));
     }
   } finally {
@@ -67,6 +73,7 @@ export async function doorFigures(servers: Servers, { rounds, seconds, scans }: 
       atMost: 25,
     },
     { name: 'one online scan beside a launch at half load: median', unit: 'ms', rounds: of('scanP50Ms') },
+    { name: 'hot ticket of an event with a gate ÷ without', unit: '', rounds: gateRatios, atLeast: 0.99 },
     { name: 'scans that were not admitted', unit: '', rounds: of('notAdmitted'), atMost: 0 },
   ];
 }
@@ -79,8 +86,13 @@ type Round = Record<
 
 type Launch = (how: { seconds: number; arrivalsPerSecond?: number }) => Promise<LoadResult>;
 
-async function createLaunch(db: Database, baseUrl: string): Promise<Launch> {
+async function createLaunch(
+  db: Database,
+  baseUrl: string,
+  prepare?: (db: Database, eventId: number) => Promise<unknown>,
+): Promise<Launch> {
   const fixture = await createFixture(db);
+  await prepare?.(db, fixture.eventId);
   const request = registrationOf(fixture, await fixture.addTicket({ capacity: ROOMY }));
   return (how) => generateLoad({ baseUrl, requests: [request], connections: CONNECTIONS, ...how });
 }

@@ -32,7 +32,7 @@ create table devices (
   token_hash bytea,
   version varchar(64),
   last_contact_at timestamptz,
-  -- What to add to the device's clock to get the time of the server.
+  -- The correction of the device's clock: added to it, the result is the time of the server.
   skew_ms bigint not null default 0,
   -- The highest counter that the device has named, and the number of its scans that are stored.
   last_counter bigint not null default 0,
