@@ -36,7 +36,8 @@ export function note(world: World, door: Door, entries: readonly Entry[], { body
   for (const [index, entry] of entries.entries()) {
     const { counter, outcome } = outcomes[index] ?? { counter: 0, outcome: 'none' };
     const { scan, isReceived } = entry;
-    if (counter !== scan.counter) world.problems.push(`${door.name}: an outcome of ${counter}, not ${scan.counter}`);
+    if (counter !== scan.counter)
+      world.problems.push(`${door.name}: an outcome of ${counter}, not ${scan.counter}`);
     if (isReceived) continue;
     entry.isReceived = true;
     entry.isAlone = ![...entries, ...door.entries.filter((one) => one.isReceived)].some(
@@ -67,9 +68,7 @@ export async function killDuring(world: World, doors: readonly Door[], answered:
   await world.server.start();
   await Promise.all(
     ended.map(({ door, entries, answer }) =>
-      answer?.body.responseCode === '00'
-        ? note(world, door, entries, answer)
-        : upload(world, door, entries),
+      answer?.body.responseCode === '00' ? note(world, door, entries, answer) : upload(world, door, entries),
     ),
   );
 }

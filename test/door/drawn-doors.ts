@@ -176,10 +176,7 @@ async function createDoor(
   db: Database,
   { baseUrl }: Server,
   { eventId }: Fixture,
-  {
-    clockErrorMs,
-    ...given
-  }: Pick<Door, 'name' | 'gates' | 'isReliable'> & Pick<DoorDevice, 'clockErrorMs'>,
+  { clockErrorMs, ...given }: Pick<Door, 'name' | 'gates' | 'isReliable'> & Pick<DoorDevice, 'clockErrorMs'>,
 ): Promise<Door> {
   const ids = given.gates.map(({ id }) => id);
   const client = await enrolledDevice(db, baseUrl, eventId, ids, given.name);

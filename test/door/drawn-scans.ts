@@ -47,14 +47,29 @@ function decide({ cancelled }: World, { admissions }: Door, attempt: Attempt): s
 }
 
 /** Appends a scan to the chain of a door. Every scan is later than the one before. */
-function append(door: Door, { pass, text, gate, direction }: Attempt, more: Partial<Scan>, atMs = Date.now()): Entry {
+function append(
+  door: Door,
+  { pass, text, gate, direction }: Attempt,
+  more: Partial<Scan>,
+  atMs = Date.now(),
+): Entry {
   const { client } = door;
   const trueMs = Math.max(door.lastMs + 1, atMs);
   door.lastMs = trueMs;
   const scannedAt = new Date(trueMs + client.clockErrorMs).toISOString();
   const scan = client.append(text, gate.id, { direction, scannedAt, ...more });
   const isLive = false;
-  const entry = { scan, pass, gate, trueMs, slackMs: 0, isLive, isReceived: false, isAlone: false, outcome: null };
+  const entry = {
+    scan,
+    pass,
+    gate,
+    trueMs,
+    slackMs: 0,
+    isLive,
+    isReceived: false,
+    isAlone: false,
+    outcome: null,
+  };
   door.entries.push(entry);
   return entry;
 }
@@ -80,7 +95,11 @@ function scanOffline(world: World, door: Door, random: Random): string {
 }
 
 /** Asks the server. Resolves to the outcome; the device does not know it yet. */
-async function ask(world: World, door: Door, attempt: Attempt): Promise<{ entry: Entry; outcome: string | null }> {
+async function ask(
+  world: World,
+  door: Door,
+  attempt: Attempt,
+): Promise<{ entry: Entry; outcome: string | null }> {
   const entry = append(door, attempt, {});
   entry.isLive = true;
   const answer = await tryUpload(door, [entry]);
@@ -176,7 +195,9 @@ async function askTogether(world: World, doors: readonly Door[], random: Random)
   const answered = asked.filter(({ outcome }) => outcome !== null).length;
   const right = expected !== 'admitted' ? 0 : attempt.gate.rule === 'any' ? answered : Math.min(1, answered);
   if (admitted !== right)
-    world.problems.push(`${asked.length} devices ask about ${keyOf(attempt.gate, attempt.pass)}: ${admitted} admit`);
+    world.problems.push(
+      `${asked.length} devices ask about ${keyOf(attempt.gate, attempt.pass)}: ${admitted} admit`,
+    );
   for (const { door, entry, outcome } of asked)
     if (outcome === null) decideOffline(world, door, attempt, entry.scan.counter);
     else learn(door, attempt, outcome);
@@ -203,13 +224,18 @@ async function cancel({ partner, passes, cancelled }: World, random: Random): Pr
 }
 
 /** The operator revokes a device, which may be lost. */
-async function revoke({ db, fixture: { eventId }, problems }: World, door: Door, random: Random): Promise<string> {
+async function revoke(
+  { db, fixture: { eventId }, problems }: World,
+  door: Door,
+  random: Random,
+): Promise<string> {
   const lost = random.chance(50);
   await perform(db, revokeDeviceAction, { eventId, deviceId: door.client.id, lost }, 'tests');
   door.goneAs = lost ? 'lost' : 'revoked';
   const waiting = waitingOf(door);
   const answer = waiting.length > 0 ? await tryUpload(door, waiting) : null;
-  if (answer && ![410, 429].includes(answer.status)) problems.push(`${door.name} is ${door.goneAs}: ${answer.text}`);
+  if (answer && ![410, 429].includes(answer.status))
+    problems.push(`${door.name} is ${door.goneAs}: ${answer.text}`);
   return door.goneAs;
 }
 
@@ -251,9 +277,9 @@ function count({ uses }: World, name: string, outcome: string): void {
 
 /** Makes drawn steps, then sends the last scans of all reliable devices and signs them off. */
 export async function play(world: World, random: Random): Promise<void> {
-  const killedAt = random.chance(20) ? random.between(5, 30) : -1;
+  const killedAt = random.chance(25) ? random.between(5, 40) : -1;
   const revokedAt = random.chance(30) ? random.between(5, 40) : -1;
-  const steps = random.between(30, 60);
+  const steps = random.between(40, 90);
   for (let step = 0; step < steps && world.problems.length === 0; step += 1) {
     const doors = world.doors.filter(({ goneAs }) => goneAs === null);
     const name = random.pick(DRAWN);

@@ -3,7 +3,6 @@ import { doorOperations } from '@floodgate/door/console';
 import type { Outcome } from '../harness/door-device.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { keyOf, type Door, type Entry, type Gate, type World } from './drawn-doors.ts';
-import { upload } from './drawn-calls.ts';
 import {
   factsOf,
   isAdmittedBefore,
@@ -51,13 +50,17 @@ const compare = (what: string, actual: unknown, expected: unknown) =>
     ? []
     : [`${what}: ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`];
 
-function conflictProblems({ fixture, gates, passes }: World, { conflicts }: Report, truth: Truth): string[] {
+function conflictProblems({ fixture, passes }: World, { conflicts }: Report, truth: Truth): string[] {
   const isTiedKey = (area: string, reference: string) => {
     const serial = passes.find((pass) => pass.reference === reference)?.serial;
     return truth.ties.has(`${area} ${serial}`);
   };
   const reported = conflicts.filter(({ area, passReference }) => !isTiedKey(area, passReference));
-  const sideOf = ({ entry, door, date }: ScannedFact) => ({ gate: entry.gate.name, device: door.name, at: date });
+  const sideOf = ({ entry, door, date }: ScannedFact) => ({
+    gate: entry.gate.name,
+    device: door.name,
+    at: date,
+  });
   const expected = truth.conflicts
     .map(({ first, again }) => ({
       passReference: again.entry.pass.reference,
@@ -67,7 +70,6 @@ function conflictProblems({ fixture, gates, passes }: World, { conflicts }: Repo
     }))
     .filter(({ area, passReference }) => !isTiedKey(area, passReference));
   const sorted = (list: typeof expected) => list.map((one) => JSON.stringify(one)).toSorted();
-  void gates;
   return compare(`conflicts of event ${fixture.eventId}`, sorted(reported), sorted(expected));
 }
 
@@ -145,7 +147,29 @@ function timeProblems({ doors }: World, recorded: Recorded): string[] {
       // A device can have decided while the server was still asked.
       if (scan.decision !== null || !voided.has(scan.counter)) latestMs = Math.max(latestMs, atMs);
       if (!isEarly && (isRight || door.isClockSet)) return [];
-      if (process.env['DUMP']) console.log(door.entries.slice(Math.max(0, scan.counter - 5), scan.counter + 1).map((e) => [e.scan.counter, e.scan.direction, e.scan.decision, e.scan.of, e.trueMs, e.slackMs, e.isLive, e.outcome, recorded.scans.get(scanKey(door.client.id, e.scan.counter))].map((x) => JSON.stringify(x)).join(' ')).join('\n'), door.isInOrder, latestMs);
+      if (process.env['DUMP'])
+        console.log(
+          door.entries
+            .slice(Math.max(0, scan.counter - 5), scan.counter + 1)
+            .map((e) =>
+              [
+                e.scan.counter,
+                e.scan.direction,
+                e.scan.decision,
+                e.scan.of,
+                e.trueMs,
+                e.slackMs,
+                e.isLive,
+                e.outcome,
+                recorded.scans.get(scanKey(door.client.id, e.scan.counter)),
+              ]
+                .map((x) => JSON.stringify(x))
+                .join(' '),
+            )
+            .join('\n'),
+          door.isInOrder,
+          latestMs,
+        );
       return [`${door.name}: scan ${scan.counter} was made at ${trueMs} and is dated ${atMs} (±${slackMs})`];
     });
   });
@@ -181,13 +205,18 @@ function admissionProblems({ doors }: World, recorded: Recorded, { facts }: Trut
   ];
 }
 
-function admissionTimeProblems({ door, entry, at, counter, deviceId }: ScannedFact, { scans }: Recorded): string[] {
+function admissionTimeProblems(
+  { door, entry, at, counter, deviceId }: ScannedFact,
+  { scans }: Recorded,
+): string[] {
   const stored = scans.get(scanKey(deviceId, counter))!;
   const question = isAdmittedBefore(door, entry) ? door.entries[entry.scan.of! - 1]! : null;
   const isRight = question
     ? at <= stored.at && (door.isClockSet || at >= (question.trueMs - ROUNDING_MS) * 1_000)
     : at === stored.at;
-  return isRight ? [] : [`${door.name}: the admission of scan ${counter} is dated ${at}, its scan ${stored.at}`];
+  return isRight
+    ? []
+    : [`${door.name}: the admission of scan ${counter} is dated ${at}, its scan ${stored.at}`];
 }
 
 /** Repeats all calls, and checks that each scan has the outcome that it must have by now. */
@@ -202,7 +231,12 @@ async function outcomeProblems(world: World, { facts, conflicts, ties }: Truth):
       if (answer.status === 429) continue;
       const { outcomes } = answer.body.responseData as { outcomes: Outcome[] };
       for (const [index, entry] of entries.entries()) {
-        const expected = finalOutcome(entry, voided.get(entry.scan.counter), counted.has(entry), again.has(entry));
+        const expected = finalOutcome(
+          entry,
+          voided.get(entry.scan.counter),
+          counted.has(entry),
+          again.has(entry),
+        );
         const { outcome } = outcomes[index]!;
         if (expected && outcome !== expected && !ties.has(keyOf(entry.gate, entry.pass)))
           problems.push(`${door.name}: scan ${entry.scan.counter} is ${outcome}, not ${expected}`);
@@ -232,7 +266,11 @@ function callsOf({ entries }: Door): Entry[][] {
 }
 
 /** Checks that each admission and each conflict is published, and no admission twice as the same. */
-async function journalProblems({ db, fixture }: World, recorded: Recorded, { facts, conflicts, ties }: Truth) {
+async function journalProblems(
+  { db, fixture }: World,
+  recorded: Recorded,
+  { facts, conflicts, ties }: Truth,
+) {
   await finalizePending(db, fixture.shardId);
   const entries = (await journalOf(db, fixture)).filter(({ kind }) => kind.startsWith('admitted'));
   const published = entries.map(({ kind, serial }) => `${kind} ${serial}`);
@@ -254,7 +292,9 @@ async function journalProblems({ db, fixture }: World, recorded: Recorded, { fac
   const twice = published.filter((one, index) => published.indexOf(one) !== index);
   return [
     ...compare('published twice', twice, []),
-    ...unpublished.map(({ door, counter }) => `${door.name}: the admission of scan ${counter} is not published`),
+    ...unpublished.map(
+      ({ door, counter }) => `${door.name}: the admission of scan ${counter} is not published`,
+    ),
   ];
 }
 
@@ -316,4 +356,3 @@ export async function findProblems(world: World) {
   };
   return { problems, counts };
 }
-void upload;

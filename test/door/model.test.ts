@@ -44,11 +44,21 @@ test(`${ROUNDS} rounds of drawn scans: every conflict is reported, and nothing e
   for (let round = 0; round < ROUNDS; round += 1) {
     const seed = (SEED + round) % 2 ** 31;
     const problems = await playRound(seed, totals).catch((error: Error) => [String(error.stack)]);
-    expect(problems.slice(0, 10), `again: DOOR_SEED=${seed} DOOR_ROUNDS=1 npm test -- door/model`).toEqual([]);
+    expect(problems.slice(0, 10), `again: DOOR_SEED=${seed} DOOR_ROUNDS=1 npm test -- door/model`).toEqual(
+      [],
+    );
   }
   const table = Object.entries(totals).toSorted(([one], [other]) => one.localeCompare(other));
-  if (process.env['DOOR_ROUNDS']) process.stdout.write(`${table.map((total) => total.join(' × ')).join('\n')}\n`);
+  if (process.env['DOOR_ROUNDS'])
+    process.stdout.write(`${table.map((total) => total.join(' × ')).join('\n')}\n`);
   // Otherwise the rounds would show nothing.
-  for (const name of ['conflicts', 'complete', 'not complete', 'kill: done', 'overtaken: admitted', 'undo: done'])
+  for (const name of [
+    'conflicts',
+    'complete',
+    'not complete',
+    'kill: done',
+    'overtaken: admitted',
+    'undo: done',
+  ])
     expect.soft(totals[name], name).toBeGreaterThan(0);
 });

@@ -2,6 +2,7 @@ import type { Hold, WaitingEntry } from '@floodgate/contract';
 import { serveWaitingLists } from '@floodgate/waiting-list';
 import { sql } from 'kysely';
 import { createTestDatabase } from '../harness/database.ts';
+import { addGate, enrolledDevice } from '../harness/door-device.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending } from '../harness/journal.ts';
@@ -9,7 +10,7 @@ import { attendee, PartnerClient } from '../harness/partner-client.ts';
 
 /**
  * A service as the guide's examples expect it, with a test event: ticket 1 has seats, ticket 2 has none, ticket 3 has a
- * waiting list with an entry, and ticket 4 one with an offer, somebody is registered, and a basket is held.
+ * waiting list with an entry, and ticket 4 one with an offer, somebody is registered, somebody was admitted, and a basket is held.
  */
 export async function startExample() {
   const database = await createTestDatabase();
@@ -19,6 +20,10 @@ export async function startExample() {
   await gala.addTicket({ title: 'Balcony', capacity: 0 });
   const partner = new PartnerClient(api.baseUrl, gala);
   const { body } = await partner.register(attendee(standard));
+  const admitted = (await partner.register(attendee(standard))).body.responseData as string;
+  const gate = await addGate(database.db, gala.eventId);
+  const scanner = await enrolledDevice(database.db, api.baseUrl, gala.eventId, [gate], 'Scanner 1');
+  await scanner.scan(admitted, gate);
   const basket = { tickets: [{ organizedEventTicketID: standard, seats: 2 }] };
   const hold = (await partner.post('/holds', basket)).body.responseData as Hold;
   const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
@@ -43,6 +48,7 @@ export async function startExample() {
     EVENT_ID: String(gala.eventId),
     PARTNER_ID: String(gala.partnerId),
     PASS_REFERENCE: body.responseData as string,
+    ADMITTED_PASS_REFERENCE: admitted,
     HOLD_REFERENCE: hold.holdReference,
     HELD_PASS_REFERENCE: hold.seats[0]!.passReference,
     SOLD_OUT_TICKET_ID: String(waiting.organizedEventTicketID),

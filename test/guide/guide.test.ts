@@ -17,7 +17,7 @@ const PAGES = globSync('*.md', { cwd: guide })
   .toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b));
 /** What a program of the guide prints where all goes well. */
 const GOES_WELL =
-  /^(?:registered (?:GALA-|once)|the sale is open|the list of partner \d+ is complete|welcome: ticket|waits at place \d+)/;
+  /^(?:registered (?:GALA-|once)|the sale is open|the list of partner \d+ is complete|welcome: ticket|waits at place \d+|admitted at)/;
 const RUNNABLE = ['sh', 'js', 'ts', 'python'];
 
 /** Names of all headers that the document describes. */

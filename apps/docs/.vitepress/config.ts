@@ -63,7 +63,7 @@ const PARTNERS = sections('guide', {
     'rate-limits',
   ],
   'Launch of a sale': ['launch', 'launch-day'],
-  'After registering': ['status', 'list', 'webhooks', 'passes', 'cancel', 'change-attendee'],
+  'After registering': ['status', 'list', 'webhooks', 'passes', 'admissions', 'cancel', 'change-attendee'],
   Tools: ['client', 'generated-clients', 'compatibility', 'api-changelog'],
 });
 
@@ -80,6 +80,7 @@ const OPERATING = section('Operating', 'operate', [
   'monitoring',
   'allocations',
   'waiting-list',
+  'doors',
   'rehearse',
   'launch',
   'mail',
@@ -110,6 +111,7 @@ const INSIDE = [
     'outbox',
     'journal',
     'deliveries',
+    'door',
     'database',
     'processes',
   ]),

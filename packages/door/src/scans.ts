@@ -12,6 +12,9 @@ import type { Outcome, Scan, ScansRequest } from './wire.ts';
 /** Passes that are checked in one tick: each takes about 0.03 ms. */
 const CHECKED_AT_ONCE = 32;
 
+/** The direction of the decisions that are possible for one direction only. */
+const DIRECTION_OF: Record<string, string> = { admitted: 'in', exited: 'out', undone: 'undo' };
+
 /** An outcome as record_scans returns it. */
 export type RecordedScan = Pick<Outcome, 'counter' | 'outcome' | 'first' | 'name'> & {
   ticketId: number | null;
@@ -61,8 +64,12 @@ function hashesOf(deviceId: number, scans: readonly Scan[]): string[] {
     const { counter, previousHash, pass, gateID, direction, of, scannedAt, decision } = scan;
     if (index > 0 && (counter !== scans[index - 1]!.counter + 1 || previousHash !== hashes[index - 1]))
       throw new InvalidInput({ [`scans[${index}]`]: 'the scan that follows the one before' });
+    if (counter === 1 && previousHash !== '')
+      throw new InvalidInput({ [`scans[${index}].previousHash`]: 'empty for the first scan' });
     if (of !== null && of >= counter)
       throw new InvalidInput({ [`scans[${index}].of`]: 'the counter of an earlier scan, or null' });
+    if ((DIRECTION_OF[decision ?? ''] ?? direction) !== direction)
+      throw new InvalidInput({ [`scans[${index}].decision`]: 'an outcome of this direction, or null' });
     const fields = [previousHash, pass, gateID, direction, of ?? '', scannedAt, decision ?? ''];
     const text = textOf(deviceId, counter, ...fields);
     hashes.push(createHash('sha256').update(text).digest('base64url'));
@@ -80,6 +87,7 @@ async function rowsOf(
 ) {
   const hex = (text: string) => Buffer.from(text, 'base64url').toString('hex');
   const rows = [];
+  const takenBack = new Set(scans.map(({ of }) => of));
   let latestMs = -Infinity;
   for (const [index, { counter, previousHash, pass, gateID, ...scan }] of scans.entries()) {
     if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await nextTick();
@@ -93,6 +101,7 @@ async function rowsOf(
       of: scan.of,
       scanned_at: scan.scannedAt,
       latest: new Date(latestMs).toISOString(),
+      taken_back: takenBack.has(counter),
       decision: scan.decision,
       ...subjectOf(pass, eventId, privateKeys),
     });

@@ -17,11 +17,12 @@ declare
   scan record;
   seat record;
   holder record;
-  -- When the device made the scan before these.
+  -- When the device made its last decision before these scans.
   earliest timestamptz;
   scan_at timestamptz;
   result text;
   first json;
+  is_taken_back boolean;
   admission bigint;
   conflicts bigint[];
   results json[] := '{}';
@@ -47,12 +48,15 @@ begin
     update devices set forked_counter = forked where shard_id = shard and id = device;
     return json_build_object('problem', 'forked', 'counter', forked);
   end if;
-  select at into earliest from scans where shard_id = shard and device_id = device and counter = first_counter - 1;
+  -- Not of a question, whose time is that of the server.
+  select at into earliest from scans
+  where shard_id = shard and device_id = device and counter < first_counter and decision is not null
+  order by counter desc limit 1;
 
   for scan in
     select * from json_to_recordset(input) as i (
       counter bigint, hash text, previous text, gate integer, direction text, "of" bigint, scanned_at timestamptz,
-      latest timestamptz, decision text, serial bigint, ticket integer, code bigint, problem text
+      latest timestamptz, taken_back boolean, decision text, serial bigint, ticket integer, code bigint, problem text
     )
   loop
     select outcome into result from scans where shard_id = shard and device_id = device and counter = scan.counter;
@@ -63,28 +67,35 @@ begin
     if gate.id is distinct from scan.gate then
       select * into gate from gates where shard_id = shard and id = scan.gate and event_id = scanner.event_id;
     end if;
-    -- Never before the scan that the device made before, and never in the future. A question is asked now.
-    scan_at := case
-      when scan.decision is null and scan.direction <> 'undo' then asked_at
-      else greatest(earliest, least(asked_at, scan.latest)) end;
     -- Locked, so that cancellations and scans of one registration wait for each other.
     select serial, partner_id, ticket_id, cancelled_at, full_name into seat from registrations
     where shard_id = shard and serial = scan.serial and event_id = scanner.event_id
       and (ticket_id = scan.ticket or pass_code = scan.code) and coalesce(held_until = 'infinity', true)
     for no key update;
+    -- After the lock, for which the scan may have waited. Never before the scan that the device made before, and never in the future. A
+    -- question is asked now.
+    scan_at := case
+      when scan.decision is null and scan.direction <> 'undo' then clock_timestamp()
+      else greatest(earliest, least(clock_timestamp(), scan.latest)) end;
+    -- Undone, or decided by the device.
+    is_taken_back := scan.taken_back or exists (
+      select from scans where shard_id = shard and device_id = device and of_counter = scan.counter
+    );
     conflicts := '{}';
     if scan."of" is not null then
-      if scan.direction = 'in' and scan.decision = 'admitted' then
+      if scan.decision = 'admitted' and not is_taken_back then
         -- The server has admitted the pass, but its answer did not arrive.
-        update admissions set counter = scan.counter
-        where shard_id = shard and device_id = device and counter = scan."of" and undone_at is null
+        update admissions set counter = scan.counter, at = scan_at
+        where shard_id = shard and device_id = device and counter = scan."of" and registration = seat.serial and undone_at is null
         returning serial into admission;
       end if;
       conflicts := take_back_scan(shard, device, scan."of", scan.direction = 'undo', scan_at);
     end if;
     result := case
+      when is_taken_back then 'superseded'
+      when admission is not null then 'admitted'
       when scan.direction = 'undo' then 'undone'
-      when scan.decision <> 'admitted' then scan.decision
+      when scan.decision not in ('admitted', 'exited') then scan.decision
       when scan.problem is not null then scan.problem
       when seat.serial is null then 'unknown'
       when gate.id is null or not gate.id = any(scanner.gates) or not seat.ticket_id = any(gate.tickets) then 'wrong-gate'
@@ -93,9 +104,6 @@ begin
       when scan_at >= least(gate.closes_at, valid_until) then 'too-late'
       when seat.cancelled_at <= scan_at then 'cancelled'
       else 'admitted' end;
-    if exists (select from scans where shard_id = shard and device_id = device and of_counter = scan.counter) then
-      result := 'superseded';
-    end if;
     -- With the rule 'once', the open admission stays open after an exit.
     select a.at, a.gate_id, a.device_id into holder from admissions a
     where a.shard_id = shard and a.registration = seat.serial and a.area = gate.area and a.is_open
@@ -124,9 +132,10 @@ begin
     if gate.entry_rule <> 'any' and (result = 'exited' or result = 'admitted' and scan.decision is not null) then
       conflicts := conflicts || settle_admissions(shard, seat.serial, gate.area, gate.entry_rule);
     end if;
-    if admission = any(conflicts) then
+    if exists (select from admissions where shard_id = shard and serial = admission and again_of is not null) then
       result := 'admitted-again';
       admitted := array_remove(admitted, admission);
+      update scans set outcome = result where shard_id = shard and device_id = device and counter = scan.counter;
     end if;
     admitted_again := admitted_again || conflicts;
     admission := null;

@@ -1,6 +1,6 @@
 -- Decides which admissions of a pass in an area count, from all that is known, in the order of their times: the first one, and with the
--- rule 're-entry' the first one after each exit. Every other one is a conflict. Returns the serials of the admissions that became
--- conflicts. The caller has locked the registration. An admission that arrives late, from a device that was offline, can turn a later
+-- rule 're-entry' the first one after each exit. Every other one is a conflict. Returns the serials of the conflicts that nobody knows yet.
+-- The caller has locked the registration. An admission that arrives late, from a device that was offline, can turn a later
 -- one into a conflict, and a late exit can end a conflict.
 create or replace function settle_admissions(shard integer, pass bigint, of_area text, rule text) returns bigint[]
 language plpgsql
@@ -18,12 +18,13 @@ declare
   again bigint;
 begin
   for step in
-    select serial, device_id, counter, at, again_of, left_at, is_open from admissions
+    select serial, device_id, counter, at, again_of, left_at, is_open, is_known_conflict from admissions
     where shard_id = shard and registration = pass and area = of_area and undone_at is null
     union all
-    select null, null, null, s.at, null, null, false from scans s
-    where s.shard_id = shard and s.serial = pass and s.direction = 'out' and s.outcome = 'exited' and s.area = of_area
-    order by at, serial
+    select null, device_id, counter, at, null, null, false, false from scans s
+    where shard_id = shard and s.serial = pass and direction = 'out' and outcome = 'exited' and area = of_area
+    -- Several scans of one device can have one time, if its clock was set back.
+    order by at, device_id, counter
   loop
     if step.is_open then
       was_open := step.serial;
@@ -37,11 +38,12 @@ begin
       continue;
     end if;
     again := case when is_inside or rule = 'once' then holder end;
-    if again is not null and step.again_of is null then
+    if again is not null and not step.is_known_conflict then
       conflicts := conflicts || step.serial;
     end if;
     if again is distinct from step.again_of or step.left_at is not null then
-      update admissions set again_of = again, left_at = null where shard_id = shard and serial = step.serial;
+      update admissions set again_of = again, left_at = null, is_known_conflict = is_known_conflict or again is not null
+      where shard_id = shard and serial = step.serial;
       update scans set outcome = case when again is null then 'admitted' else 'admitted-again' end
       where shard_id = shard and device_id = step.device_id and counter = step.counter;
     end if;

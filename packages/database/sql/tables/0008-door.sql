@@ -99,6 +99,8 @@ create table admissions (
   undone_at timestamptz,
   -- The admission that was before this one: a conflict.
   again_of bigint,
+  -- Whether the journal lists it as a conflict, even if it is none by now.
+  is_known_conflict boolean not null default false,
   primary key (shard_id, serial)
 );
 create unique index no_pass_is_admitted_twice on admissions (registration, area, shard_id) where is_open;
