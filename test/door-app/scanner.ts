@@ -98,18 +98,21 @@ export class Scanner {
     await this.#isVisible(`#${field}`);
     await this.evaluate(`document.querySelector('#${field}').focus()`);
     await this.page.send('Input.insertText', { text });
-    await this.#press('Enter', '\r');
+    await this.press('Enter', '\r');
   }
 
   /** Types a text and Enter while no field has the focus, as a hardware scanner does. */
   async typeAsHardware(text: string): Promise<void> {
     await this.evaluate('document.activeElement.blur()');
-    for (const character of text) await this.#press(character, character);
-    await this.#press('Enter', '\r');
+    for (const character of text) await this.press(character, character);
+    await this.press('Enter', '\r');
   }
 
-  async #press(key: string, text: string): Promise<void> {
-    await this.page.send('Input.dispatchKeyEvent', { type: 'keyDown', key, text });
+  /** Presses a key. */
+  async press(key: string, text = ''): Promise<void> {
+    const windowsVirtualKeyCode = { Tab: 9, Enter: 13 }[key];
+    const event = { key, ...(text && { text }), ...(windowsVirtualKeyCode && { windowsVirtualKeyCode }) };
+    await this.page.send('Input.dispatchKeyEvent', { type: 'keyDown', ...event });
     await this.page.send('Input.dispatchKeyEvent', { type: 'keyUp', key });
   }
 
@@ -142,6 +145,22 @@ export class Scanner {
         .filter((one) => one.checkVisibility() && one.type !== 'radio' && one.getBoundingClientRect().height < 44)
         .map(({ outerHTML }) => 'small target: ' + outerHTML),
     ])`);
+  }
+
+  /** Moves the focus by the keyboard to the element with this id. */
+  async tabTo(id: string): Promise<void> {
+    for (let count = 0; count < 40; count += 1) {
+      if ((await this.evaluate<string>('document.activeElement.id')) === id) return;
+      await this.press('Tab');
+    }
+    throw new Error(`the keyboard does not reach ${id}`);
+  }
+
+  /** Returns what the policy of the page has refused so far. */
+  async refusedByPolicy(): Promise<string[]> {
+    await this.evaluate('0');
+    const entries = this.page.events<{ entry: { text: string } }>('Log.entryAdded');
+    return entries.map(({ entry }) => entry.text).filter((text) => text.includes('Content Security Policy'));
   }
 
   async resize(width: number, scheme: 'light' | 'dark'): Promise<void> {

@@ -188,8 +188,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
       await scanner.scan(pass, 'Admitted');
       network.setMode('pass');
       await scanner.shows('#waiting', 'All scans are uploaded');
-      expect((await stored(device)).slice(-6)).toEqual([
-        'in admitted',
+      expect((await stored(device)).slice(-5)).toEqual([
         'undo undone',
         'in admitted',
         'in already-admitted',
@@ -278,8 +277,9 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
   test('of two tabs, one scans; the other continues when it is closed', async () => {
     await enrol();
     await scanner.visit('/health/live');
-    const expression = "globalThis.tabs = ['/door/', '/door/'].map((at) => window.open(at)); 0";
-    await scanner.page.send('Runtime.evaluate', { expression, userGesture: true });
+    // A browser opens one window for each click.
+    const expression = "(globalThis.tabs ??= []).push(window.open('/door/'))";
+    for (const _tab of [1, 2]) await scanner.page.send('Runtime.evaluate', { expression, userGesture: true });
     const texts = () => scanner.evaluate<string[]>('tabs.map((tab) => tab.document.body?.innerText ?? "")');
     const [isOpen, isRefused] = ['Ready to scan', 'open in another tab'];
     const shown = await waitUntil('one tab scans, the other refuses', async () => {

@@ -191,6 +191,19 @@ test('10 a device cannot let a person out at the gate of other devices', async (
   await device.scan(pass, yard, { direction: 'out', decision: 'exited' });
   expect((await one.scan(pass, yard)).outcome).toBe('already-admitted');
 });
+test('12 no scan is dated before an earlier one of its device, if its clock was set back', async () => {
+  const [low, high] = [await sell(), await sell()];
+  const yard = await addGate(database.db, gala.eventId, { area: 'yard', entryRule: 're-entry' });
+  const one = await enrol('Yard', [yard]);
+  one.append(high.pass, yard, { scannedAt: ago(-600), decision: 'admitted' });
+  one.append(low.pass, yard, { scannedAt: ago(-600), decision: 'admitted' });
+  await one.upload();
+  one.append(high.pass, yard, { scannedAt: ago(40), direction: 'out', decision: 'exited' });
+  one.append(high.pass, yard, { scannedAt: ago(20), decision: 'admitted' });
+  await one.upload(one.scans.slice(2));
+  expect((await report()).conflicts).toEqual([]);
+});
+
 test('11 a conflict that is undone online or by a lost answer; any rule', async () => {
   const { pass } = await sell();
   const bar = await addGate(database.db, gala.eventId, { area: 'bar', entryRule: 'any' });

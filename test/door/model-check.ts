@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { doorOperations } from '@floodgate/door/console';
+import { doorOperations, type DoorReport } from '@floodgate/door/console';
 import type { Outcome } from '../harness/door-device.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { keyOf, type Door, type Entry, type Gate, type World } from './drawn-doors.ts';
@@ -17,10 +17,8 @@ import { isTied, judge, type Conflict } from './model.ts';
 /** A device rounds to milliseconds, the database does not. */
 const ROUNDING_MS = 2;
 
-type Report = Awaited<ReturnType<typeof import('../../packages/door/src/report.ts').readDoorReport>>;
-
 const readReport = ({ db, fixture: { eventId } }: World) =>
-  doorOperations.find(({ id }) => id === 'doorReport')!.run({ db }, { eventId }, '') as Promise<Report>;
+  doorOperations.find(({ id }) => id === 'doorReport')!.run({ db }, { eventId }, '') as Promise<DoorReport>;
 
 /** What the model knows at the end. */
 interface Truth {
@@ -50,7 +48,7 @@ const compare = (what: string, actual: unknown, expected: unknown) =>
     ? []
     : [`${what}: ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`];
 
-function conflictProblems({ fixture, passes }: World, { conflicts }: Report, truth: Truth): string[] {
+function conflictProblems({ fixture, passes }: World, { conflicts }: DoorReport, truth: Truth): string[] {
   const isTiedKey = (area: string, reference: string) => {
     const serial = passes.find((pass) => pass.reference === reference)?.serial;
     return truth.ties.has(`${area} ${serial}`);
@@ -73,7 +71,7 @@ function conflictProblems({ fixture, passes }: World, { conflicts }: Report, tru
   return compare(`conflicts of event ${fixture.eventId}`, sorted(reported), sorted(expected));
 }
 
-function gateProblems({ gates }: World, report: Report, { facts, insideOf, ties }: Truth): string[] {
+function gateProblems({ gates }: World, report: DoorReport, { facts, insideOf, ties }: Truth): string[] {
   return gates.flatMap(({ id, area, name, rule }: Gate) => {
     const { admitted, inside } = report.gates.find((gate) => gate.id === id)!;
     const here = facts.filter(({ entry, direction }) => direction === 'in' && entry.gate.id === id);
@@ -98,7 +96,7 @@ function missingOf({ entries, named }: Door): [number, number][] {
   return ranges;
 }
 
-function verdictProblems({ doors }: World, report: Report): string[] {
+function verdictProblems({ doors }: World, report: DoorReport): string[] {
   const [open, except]: [string[], string[]] = [[], []];
   const devices = doors.map((door) => {
     const { client, name, named, entries, goneAs, isSignedOff } = door;
@@ -147,29 +145,6 @@ function timeProblems({ doors }: World, recorded: Recorded): string[] {
       // A device can have decided while the server was still asked.
       if (scan.decision !== null || !voided.has(scan.counter)) latestMs = Math.max(latestMs, atMs);
       if (!isEarly && (isRight || door.isClockSet)) return [];
-      if (process.env['DUMP'])
-        console.log(
-          door.entries
-            .slice(Math.max(0, scan.counter - 5), scan.counter + 1)
-            .map((e) =>
-              [
-                e.scan.counter,
-                e.scan.direction,
-                e.scan.decision,
-                e.scan.of,
-                e.trueMs,
-                e.slackMs,
-                e.isLive,
-                e.outcome,
-                recorded.scans.get(scanKey(door.client.id, e.scan.counter)),
-              ]
-                .map((x) => JSON.stringify(x))
-                .join(' '),
-            )
-            .join('\n'),
-          door.isInOrder,
-          latestMs,
-        );
       return [`${door.name}: scan ${scan.counter} was made at ${trueMs} and is dated ${atMs} (±${slackMs})`];
     });
   });

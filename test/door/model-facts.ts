@@ -97,8 +97,8 @@ export async function predict(
   { pass, gate, direction }: { pass: Pass; gate: Gate; direction: 'in' | 'out' },
 ): Promise<string> {
   if (pass.fault) return pass.fault;
-  if (gate.tickets && !gate.tickets.includes(pass.ticketId)) return 'wrong-gate';
   if (direction === 'out') return 'exited';
+  if (gate.tickets && !gate.tickets.includes(pass.ticketId)) return 'wrong-gate';
   if (world.cancelled.has(pass)) return 'cancelled';
   const facts = factsOf(world, await readRecorded(world)).filter(
     ({ entry }) => entry.pass === pass && entry.gate.area === gate.area,

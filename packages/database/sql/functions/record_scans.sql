@@ -11,13 +11,13 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  asked_at constant timestamptz := clock_timestamp();
+  asked_at timestamptz;
   scanner devices;
   gate gates;
   scan record;
   seat record;
   holder record;
-  -- When the device made its last decision before these scans.
+  -- The time of the last scan before these.
   earliest timestamptz;
   scan_at timestamptz;
   result text;
@@ -35,6 +35,8 @@ begin
   if scanner.revoked_at is not null then
     return json_build_object('problem', 'revoked');
   end if;
+  -- After the lock, so that the times of two calls follow each other.
+  asked_at := clock_timestamp();
   select min(i.counter) into forked
   from json_to_recordset(input) as i (counter bigint, hash text, previous text)
   cross join lateral (
@@ -48,10 +50,11 @@ begin
     update devices set forked_counter = forked where shard_id = shard and id = device;
     return json_build_object('problem', 'forked', 'counter', forked);
   end if;
-  -- Not of a question, whose time is that of the server.
-  select at into earliest from scans
-  where shard_id = shard and device_id = device and counter < first_counter and decision is not null
-  order by counter desc limit 1;
+  -- A question that the device has decided itself has no time.
+  select at into earliest from scans s
+  where shard_id = shard and device_id = device and s.counter < first_counter and (decision is not null or outcome <> 'superseded')
+    and not exists (select from json_to_recordset(input) as i ("of" bigint) where i."of" = s.counter)
+  order by s.counter desc limit 1;
 
   for scan in
     select * from json_to_recordset(input) as i (
@@ -72,11 +75,10 @@ begin
     where shard_id = shard and serial = scan.serial and event_id = scanner.event_id
       and (ticket_id = scan.ticket or pass_code = scan.code) and coalesce(held_until = 'infinity', true)
     for no key update;
-    -- After the lock, for which the scan may have waited. Never before the scan that the device made before, and never in the future. A
-    -- question is asked now.
+    -- A question is asked now, after the wait for the lock. A decision was made after the scan before it, and not in the future.
     scan_at := case
       when scan.decision is null and scan.direction <> 'undo' then clock_timestamp()
-      else greatest(earliest, least(clock_timestamp(), scan.latest)) end;
+      else greatest(earliest, least(asked_at, scan.latest)) end;
     -- Undone, or decided by the device.
     is_taken_back := scan.taken_back or exists (
       select from scans where shard_id = shard and device_id = device and of_counter = scan.counter
@@ -98,8 +100,10 @@ begin
       when scan.decision not in ('admitted', 'exited') then scan.decision
       when scan.problem is not null then scan.problem
       when seat.serial is null then 'unknown'
-      when gate.id is null or not gate.id = any(scanner.gates) or not seat.ticket_id = any(gate.tickets) then 'wrong-gate'
+      when gate.id is null or not gate.id = any(scanner.gates) then 'wrong-gate'
+      -- Nobody is kept inside.
       when scan.direction = 'out' then 'exited'
+      when not seat.ticket_id = any(gate.tickets) then 'wrong-gate'
       when scan_at < greatest(gate.opens_at, valid_from) then 'too-early'
       when scan_at >= least(gate.closes_at, valid_until) then 'too-late'
       when seat.cancelled_at <= scan_at then 'cancelled'

@@ -15,12 +15,15 @@ begin
   set outcome = case when not is_undo then 'superseded' when outcome = 'exited' then 'undone' else outcome end
   where shard_id = shard and device_id = device and counter = taken_counter and (is_undo or decision is null)
   returning serial, gate_id, area into taken;
+  if taken.serial is null then
+    return '{}';
+  end if;
   -- Locked already, unless the device has sent another pass with the undo.
   perform from registrations where shard_id = shard and serial = taken.serial for no key update;
   update admissions set undone_at = taken_at, is_open = false
   where shard_id = shard and device_id = device and counter = taken_counter and undone_at is null;
   select entry_rule into rule from gates where shard_id = shard and id = taken.gate_id;
-  if taken.serial is null or rule = 'any' then
+  if rule = 'any' then
     return '{}';
   end if;
   return settle_admissions(shard, taken.serial, taken.area, rule);
