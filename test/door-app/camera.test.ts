@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { api, database, gala, test } from '../harness/api-test.ts';
 import { chromium } from '../harness/browser.ts';
@@ -62,8 +63,10 @@ describe.skipIf(!chromium && !process.env['CI'])('the camera', () => {
     await waitUntil('the camera runs', () => scanner.evaluate<boolean>('video.videoWidth > 0'));
     await scanner.evaluate(RECORD_TIMES);
     const admitted = async () => {
-      const scans = database.db.selectFrom('scans').select('serial').where('device_id', '=', id);
-      return (await scans.where('outcome', '=', 'admitted').execute()).length;
+      const { rows } = await sql`select from scans where device_id = ${id} and outcome = 'admitted'`.execute(
+        database.db,
+      );
+      return rows.length;
     };
     const isRepeated = () => scanner.evaluate<boolean>(`Object.keys(shownMs).length === ${CODES}`);
     await waitUntil('each code was shown', isRepeated);

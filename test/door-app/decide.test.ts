@@ -1,19 +1,17 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { signPass } from '@floodgate/passes';
 import { expect, test } from 'vitest';
-import type { Admission, EventDocument, Gate, Outcome, PublicKey } from '../../apps/door/browser/wire.d.ts';
+import type {
+  Admission,
+  EventDocument,
+  Gate,
+  Known,
+  Outcome,
+  PublicKey,
+} from '../../apps/door/browser/wire.d.ts';
 
 // The rules by which a device decides offline. They are JavaScript, because the browser runs them.
 
-interface Known {
-  keys: PublicKey[];
-  event: EventDocument;
-  gate: Gate;
-  deviceName: string;
-  nowMs: number;
-  isRevoked(serial: number): Promise<boolean>;
-  admissionOf(serial: number): Promise<Admission | undefined>;
-}
 type Decide = (
   pass: string,
   direction: 'in' | 'out',

@@ -6,7 +6,7 @@ import { BrowserPage } from '../harness/browser.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 /** Set it to keep pictures. */
 const PICTURES = process.env['DOOR_PICTURES'];
 

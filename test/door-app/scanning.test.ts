@@ -1,5 +1,6 @@
 import { perform } from '@floodgate/audit';
 import { revokeDeviceAction } from '@floodgate/door/actions';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
 import { chromium } from '../harness/browser.ts';
@@ -27,8 +28,10 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
   }
   /** Returns the stored scans as `direction outcome`, in the order of the device. */
   const stored = async (deviceId: number) => {
-    const scans = database.db.selectFrom('scans').select(['direction', 'outcome']);
-    const rows = await scans.where('device_id', '=', deviceId).orderBy('counter').execute();
+    const { rows } = await sql<{ direction: string; outcome: string }>`
+      select direction, outcome from scans where device_id = ${deviceId} order by counter`.execute(
+      database.db,
+    );
     return rows.map(({ direction, outcome }) => `${direction} ${outcome}`);
   };
   const receives = (deviceId: number, scans: string[]) =>

@@ -18,8 +18,10 @@ export async function upload(world: World, door: Door, entries: readonly Entry[]
 export async function tryUpload({ client }: Door, entries: readonly Entry[]): Promise<Answer | null> {
   const startMs = Date.now();
   const answer = await client.upload(entries.map(({ scan }) => scan)).catch(() => null);
-  const tookMs = Date.now() - startMs;
-  for (const entry of entries) entry.slackMs = Math.max(entry.slackMs, tookMs);
+  const endMs = Date.now();
+  for (const entry of entries.filter(({ isReceived }) => !isReceived))
+    // The time of a question is that of the server. The time of a decision is corrected by what the device sends.
+    entry.slackMs = Math.max(entry.slackMs, endMs - (entry.isLive ? entry.trueMs : startMs));
   return answer;
 }
 

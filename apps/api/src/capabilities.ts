@@ -1,4 +1,5 @@
 import { doorApi } from '@floodgate/door/api';
+import { doorApp } from '@floodgate/door-app/api';
 import { partnersApi } from '@floodgate/partners/api';
 import { passesApi } from '@floodgate/passes/api';
 import { registrationsApi } from '@floodgate/registrations/api';
@@ -15,4 +16,5 @@ export const CAPABILITIES = [
   webhooksApi,
   passesApi,
   doorApi,
+  doorApp,
 ];

@@ -1,18 +1,6 @@
 import { readPass } from './signed.js';
 
-/** @import { Admission, Direction, EventDocument, First, Gate, OutcomeName, PublicKey } from './wire.d.ts' */
-
-/**
- * What an offline decision depends on.
- * @typedef {object} Known
- * @property {PublicKey[]} keys
- * @property {EventDocument} event
- * @property {Gate} gate
- * @property {string} deviceName
- * @property {number} nowMs The time of the server, as far as the device knows it.
- * @property {(serial: number) => Promise<boolean>} isRevoked
- * @property {(serial: number) => Promise<Admission | undefined>} admissionOf This device's own, in the area of the gate.
- */
+/** @import { Admission, Direction, First, Gate, Known, OutcomeName } from './wire.d.ts' */
 
 /**
  * Returns the outcome of a scan without the server, by the rules in apps/docs/how-it-works/door.md.

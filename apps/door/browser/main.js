@@ -13,7 +13,7 @@ import { keepSynchronized, resume, signOff } from './sync.js';
 const RENDER_INTERVAL_MS = 5_000;
 const inputOf = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (element(id));
 
-/** What a code from the camera, the keyboard or a form does. */
+/** Called with each code from the camera, the keyboard or a form. */
 let onCode = (/** @type {string} */ _text) => {};
 
 /** @type {Promise<unknown>} */
@@ -97,7 +97,7 @@ async function enrolDevice() {
 /** Shows the sections for what the device can do now: scan, choose a gate, or resume. */
 function showSurface(/** @type {Door} */ door) {
   const canChoose = door.gates.length > 0 && door.gateID === null;
-  const active = canChoose ? ['gates'] : ['scan', 'camera'];
+  const active = canChoose ? ['gates'] : ['scan', 'camera', 'typing'];
   showSections(door.isSignedOff ? ['device'] : [...active, 'device']);
   showGates(door);
   showDoor(door);
@@ -148,12 +148,18 @@ function addScanning(/** @type {Door} */ door, /** @type {() => Promise<void>} *
   });
 }
 
-/** Connects the buttons of the device. */
-function addShift(/** @type {Door} */ door, /** @type {() => Promise<void>} */ synchronizeNow) {
+/**
+ * Connects the buttons of the device.
+ * @param {Door} door
+ * @param {() => Promise<void>} synchronizeNow
+ * @param {() => void} closeCamera
+ */
+function addShift(door, synchronizeNow, closeCamera) {
   onClick('change-gate', () => chooseGate(door, null));
   onClick('sign-off', async () => {
     await synchronizeNow();
     showNotice(await signOff(door));
+    if (door.isSignedOff) closeCamera();
     showResult(null);
     showSurface(door);
   });
@@ -201,7 +207,7 @@ async function start() {
     showSurface(door);
   });
   addScanning(door, synchronizeNow);
-  addShift(door, synchronizeNow);
+  addShift(door, synchronizeNow, closeCamera);
   showSurface(door);
   setInterval(showDoor, RENDER_INTERVAL_MS, door);
   await synchronizeNow();

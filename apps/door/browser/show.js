@@ -113,6 +113,7 @@ export function showDoor(/** @type {Door} */ door) {
 function showDevice(/** @type {Door} */ { device, waiting, refusal, gates, isSignedOff }) {
   showText('device-title', device.deviceName);
   showText('waiting', waiting === 0 ? 'All scans are uploaded.' : `Scans that wait for upload: ${waiting}`);
+  element('ended').hidden = !isSignedOff;
   element('refusal').hidden = refusal === null;
   const { counter, message } = refusal ?? {};
   showText('refusal', `The server did not accept scan ${counter}: ${message}. It stays on this device.`);

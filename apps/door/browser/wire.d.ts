@@ -99,6 +99,19 @@ export interface Admission {
   isInside: boolean;
 }
 
+/** The data for an offline decision. */
+export interface Known {
+  keys: PublicKey[];
+  event: EventDocument;
+  gate: Gate;
+  deviceName: string;
+  /** The time of the server, as far as the device knows it. */
+  nowMs: number;
+  isRevoked(serial: number): Promise<boolean>;
+  /** This device's own, in the area of the gate. */
+  admissionOf(serial: number): Promise<Admission | undefined>;
+}
+
 export interface Device {
   token: string;
   deviceID: number;
@@ -107,7 +120,7 @@ export interface Device {
   privateKey: CryptoKey;
 }
 
-/** What the device stores under these names, except scans, revoked serials and admissions. */
+/** The data that the device stores under these names. Scans, revoked serials and admissions have their own stores. */
 export interface Facts {
   device?: Device;
   head: { counter: number; hash: string };
