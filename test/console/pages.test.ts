@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import decodeQR from 'qr/decode.js';
+import { decodeQR } from 'qr/decode.js';
 import { afterAll, describe, expect } from 'vitest';
 import { switchOn } from '@floodgate/mail/actions';
 import { reserveBatch } from '@floodgate/registrations';

@@ -67,7 +67,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     const device = await enrol();
     const [one, two] = [await sell(), await sell()];
     await scanner.scan(one.pass, 'Admitted');
-    await scanner.shows('#result', attendee(ticketId).fullName);
+    await scanner.shows('#result', String(attendee(ticketId).fullName));
     await scanner.shows('#result', 'Standing');
     await scanner.picture('admitted');
     await scanner.typeAsHardware(one.pass);
@@ -272,7 +272,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     await scanner.picture('revoked');
     expect(await scanner.evaluate<string[]>(names)).toEqual([]);
     expect(await scanner.evaluate<string[]>('caches.keys()')).toEqual([]);
-    expect(await scanner.text('body')).not.toContain(attendee(ticketId).fullName);
+    expect(await scanner.text('body')).not.toContain(String(attendee(ticketId).fullName));
     await scanner.reload();
     await scanner.shows('#enrol', 'Enrol this device');
   });

@@ -86,7 +86,12 @@ const has = (schema: TSchema, type: string) => allOf(schema).some((one) => one['
 /** Returns the value that a text stands for: a field of a path, a query or a form. A text that stands for none stays a text. */
 export function valueOf(schema: TSchema, text: string): unknown {
   if (has(schema, 'null') && text === 'none') return null;
-  if (has(schema, 'array')) return text.split(/[\s,]+/).filter(Boolean);
+  const list = allOf(schema).find(({ type }) => type === 'array');
+  if (list)
+    return text
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map((item) => valueOf(list['items'] as TSchema, item));
   if ((has(schema, 'integer') || has(schema, 'number')) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (has(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
   return fromJson(schema, text);
