@@ -15,10 +15,12 @@ export async function upload(world: World, door: Door, entries: readonly Entry[]
 }
 
 /** Uploads entries once. Resolves to null if there is no answer. */
-export async function tryUpload({ client }: Door, entries: readonly Entry[]): Promise<Answer | null> {
+export async function tryUpload(door: Door, entries: readonly Entry[]): Promise<Answer | null> {
   const startMs = Date.now();
-  const answer = await client.upload(entries.map(({ scan }) => scan)).catch(() => null);
+  const answer = await door.client.upload(entries.map(({ scan }) => scan)).catch(() => null);
   const endMs = Date.now();
+  // The next scan is later than the answer.
+  door.lastMs = Math.max(door.lastMs, endMs);
   for (const entry of entries.filter(({ isReceived }) => !isReceived))
     // The time of a question is that of the server. The time of a decision is corrected by what the device sends.
     entry.slackMs = Math.max(entry.slackMs, endMs - (entry.isLive ? entry.trueMs : startMs));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { doorOperations, type DoorReport } from '@floodgate/door/console';
-import type { Outcome } from '../harness/door-device.ts';
+import type { DoorReport } from '@floodgate/door/console';
+import { readReport, type Outcome } from '../harness/door-device.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { keyOf, type Door, type Entry, type Gate, type World } from './drawn-doors.ts';
 import {
@@ -16,9 +16,6 @@ import { isTied, judge, type Conflict } from './model.ts';
 
 /** A device rounds to milliseconds, the database does not. */
 const ROUNDING_MS = 2;
-
-const readReport = ({ db, fixture: { eventId } }: World) =>
-  doorOperations.find(({ id }) => id === 'doorReport')!.run({ db }, { eventId }, '') as Promise<DoorReport>;
 
 /** What the model knows at the end. */
 interface Truth {
@@ -308,7 +305,7 @@ function lateQuestionProblems({ doors }: World): string[] {
 export async function findProblems(world: World) {
   const recorded = await readRecorded(world);
   const truth = judgeAll(world, recorded);
-  const report = await readReport(world);
+  const report = await readReport(world.db, world.fixture.eventId);
   const problems = [
     ...conflictProblems(world, report, truth),
     ...gateProblems(world, report, truth),

@@ -213,6 +213,15 @@ describe('the report is complete', () => {
     expect(await report()).toMatchObject({ complete: true, open: [], except: [] });
   });
 
+  test('also if a device that has signed off is revoked, and one that was never enrolled', async () => {
+    await device.scan((await sell()).pass, gate);
+    await device.signOff();
+    const { id } = await addDevice(database.db, gala.eventId, [gate]);
+    for (const deviceId of [device.id, id])
+      await perform(database.db, revokeDeviceAction, { eventId: gala.eventId, deviceId }, 'tests');
+    expect(await report()).toMatchObject({ complete: true, open: [], except: [] });
+  });
+
   test('except for what a lost device may have scanned', async () => {
     await device.scan((await sell()).pass, gate);
     await perform(

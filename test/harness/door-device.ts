@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:cryp
 import { perform } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { createDeviceAction, createGateAction } from '@floodgate/door/actions';
+import { doorOperations, type DoorReport } from '@floodgate/door/console';
 import type { Answer } from './partner-client.ts';
 
 /** A scan as a device sends it. apps/docs/how-it-works/door.md explains the fields. */
@@ -36,6 +37,10 @@ export const addGate = async (
 /** Adds a device to an event, with a code that enrols it. */
 export const addDevice = (db: Database, eventId: number, gates: number[], name = 'Scanner') =>
   perform(db, createDeviceAction, { eventId, name, gates }, OPERATOR);
+
+/** Returns the report of an event, as the operator API reads it. */
+export const readReport = (db: Database, eventId: number) =>
+  doorOperations.find(({ id }) => id === 'doorReport')!.run({ db }, { eventId }, '') as Promise<DoorReport>;
 
 /** A device with its own key, its chain of scans, and a clock that can be wrong. */
 export class DoorDevice {

@@ -92,7 +92,7 @@ export async function revokeDevice(db: Database, eventId: number, deviceId: numb
   const { shardId, device: before } = await findDevice(db, eventId, deviceId);
   const revoked = inCamelCase(db)
     .updateTable('devices')
-    .set({ revokedAt: before.revokedAt ?? sql<Date>`now()`, lost, codeHash: null })
+    .set({ revokedAt: before.revokedAt ?? sql<Date>`now()`, lost: lost || before.lost, codeHash: null })
     .where('shardId', '=', shardId)
     .where('id', '=', deviceId);
   return { before, after: await revoked.returning(COLUMNS).executeTakeFirstOrThrow() };

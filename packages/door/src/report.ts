@@ -43,9 +43,11 @@ async function describe(db: Database, shardId: number, device: Device): Promise<
 }
 
 function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device): ReportedDevice['state'] {
-  if (revokedAt) return lost ? 'lost' : 'revoked';
   if (!enrolled) return 'not enrolled';
-  return signedOffAt ? 'signed off' : 'active';
+  if (lost) return 'lost';
+  // Also if it was revoked afterwards.
+  if (signedOffAt) return 'signed off';
+  return revokedAt ? 'revoked' : 'active';
 }
 
 /**

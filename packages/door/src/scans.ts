@@ -57,24 +57,35 @@ export async function recordScans(
   return recorded;
 }
 
-/** Returns the hash of each scan. Throws InvalidInput if a counter or a hash does not follow the scan before. */
+/** Returns the hash of each scan. Throws InvalidInput if one does not follow the scan before, or contradicts itself. */
 function hashesOf(deviceId: number, scans: readonly Scan[]): string[] {
   const hashes: string[] = [];
   for (const [index, scan] of scans.entries()) {
+    const follows = { counter: scans[0]!.counter + index, previousHash: hashes.at(-1) ?? scan.previousHash };
+    const [field, rule] = faultOf(scan, follows) ?? [];
+    if (field) throw new InvalidInput({ [`scans[${index}].${field}`]: rule! });
     const { counter, previousHash, pass, gateID, direction, of, scannedAt, decision } = scan;
-    if (index > 0 && (counter !== scans[index - 1]!.counter + 1 || previousHash !== hashes[index - 1]))
-      throw new InvalidInput({ [`scans[${index}]`]: 'the scan that follows the one before' });
-    if (counter === 1 && previousHash !== '')
-      throw new InvalidInput({ [`scans[${index}].previousHash`]: 'empty for the first scan' });
-    if (of !== null && of >= counter)
-      throw new InvalidInput({ [`scans[${index}].of`]: 'the counter of an earlier scan, or null' });
-    if ((DIRECTION_OF[decision ?? ''] ?? direction) !== direction)
-      throw new InvalidInput({ [`scans[${index}].decision`]: 'an outcome of this direction, or null' });
     const fields = [previousHash, pass, gateID, direction, of ?? '', scannedAt, decision ?? ''];
-    const text = textOf(deviceId, counter, ...fields);
-    hashes.push(createHash('sha256').update(text).digest('base64url'));
+    hashes.push(
+      createHash('sha256')
+        .update(textOf(deviceId, counter, ...fields))
+        .digest('base64url'),
+    );
   }
   return hashes;
+}
+
+/** Returns the field of a scan that breaks a rule, and the rule. */
+function faultOf(
+  { counter, previousHash, of, direction, decision }: Scan,
+  follows: Pick<Scan, 'counter' | 'previousHash'>,
+): [string, string] | null {
+  if (counter !== follows.counter) return ['counter', 'one more than the counter before'];
+  if (previousHash !== follows.previousHash || (counter === 1 && previousHash !== ''))
+    return ['previousHash', 'the hash of the scan before; empty for the first scan'];
+  if (of !== null && of >= counter) return ['of', 'the counter of an earlier scan, or null'];
+  const isPossible = (DIRECTION_OF[decision ?? ''] ?? direction) === direction;
+  return isPossible ? null : ['decision', 'an outcome of this direction, or null'];
 }
 
 /** Returns what record_scans needs of each scan, in the order in which it locks registrations. */

@@ -1,0 +1,224 @@
+import { beforeEach, describe, expect } from 'vitest';
+import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
+import {
+  addGate,
+  enrolledDevice,
+  readReport,
+  type DoorDevice,
+  type Outcome,
+  type Scan,
+} from '../harness/door-device.ts';
+import { expectFailure } from '../harness/expect-failure.ts';
+import { createFixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
+
+test.override('ticket', { capacity: 100 });
+
+const MEBIBYTE = 1024 * 1024;
+
+let gate: number;
+let device: DoorDevice;
+let reference: string;
+let pass: string;
+
+const enrol = (name = 'Scanner', eventId = gala.eventId, gates = [gate]) =>
+  enrolledDevice(database.db, api.baseUrl, eventId, gates, name);
+const report = () => readReport(database.db, gala.eventId);
+const outcomesOf = (data: unknown) =>
+  (data as { outcomes: Outcome[] }).outcomes.map(({ outcome }) => outcome);
+
+async function sell(client = partner, ticket = ticketId, shardId = gala.shardId) {
+  const sold = (await client.register(attendee(ticket))).body.responseData as string;
+  await finalizePending(database.db, shardId);
+  const { pass: text } = (await client.pass(sold)).body.responseData as { pass: string };
+  return { reference: sold, pass: text };
+}
+
+/** Expects that the server has stored nothing, and that it still accepts all scans of the device. */
+async function expectNothingLost(): Promise<void> {
+  expect((await report()).devices).toEqual([expect.objectContaining({ received: 0, forkedCounter: null })]);
+  const { body } = await device.upload();
+  expect(outcomesOf(body.responseData)).toEqual(['admitted', 'exited', 'already-admitted']);
+  await device.signOff();
+  expect(await report()).toMatchObject({ complete: true, conflicts: [] });
+}
+
+beforeEach(async () => {
+  gate = await addGate(database.db, gala.eventId);
+  device = await enrol();
+  ({ reference, pass } = await sell());
+  device.append(pass, gate, { decision: 'admitted' });
+  device.append(pass, gate, { direction: 'out', decision: 'exited' });
+  device.append(pass, gate, { decision: 'already-admitted' });
+});
+
+describe('a call is refused as a whole, and nothing is lost', () => {
+  test.for<[string, (scans: Scan[]) => Scan[]]>([
+    ['in another order', ([first, second, third]) => [first!, third!, second!]],
+    ['with a gap', ([first, , third]) => [first!, third!]],
+    ['with one scan twice', ([first, ...others]) => [first!, first!, ...others]],
+    ['with a changed scan', ([first, ...others]) => [{ ...first!, decision: 'cancelled' }, ...others]],
+    [
+      'with an earlier time',
+      ([first, ...others]) => [{ ...first!, scannedAt: '2026-01-01T00:00:00.000Z' }, ...others],
+    ],
+    ['with a scan that undoes a later one', ([first, ...others]) => [{ ...first!, of: 2 }, ...others]],
+  ])('%s', async ([, change]) => {
+    expectFailure(await device.upload(change(device.scans)), '11');
+    await expectNothingLost();
+  });
+
+  test.for<[string, object]>([
+    ['a counter of 0', { counter: 0 }],
+    ['a counter that no number has exactly', { counter: 2 ** 53 }],
+    ['a day that does not exist', { scannedAt: '2026-02-31T10:00:00.000Z' }],
+    ['an hour that does not exist', { scannedAt: '2026-02-03T24:00:00.000Z' }],
+    ['no text', { pass: '' }],
+    ['a text of two lines', { pass: 'one\ntwo' }],
+    ['a text that is too long', { pass: 'x'.repeat(301) }],
+    ['a gate that no number has', { gateID: 2 ** 31 }],
+    ['an unknown decision', { decision: 'superseded' }],
+    ['another direction', { direction: 'up' }],
+  ])('with %s', async ([, change]) => {
+    expectFailure(await device.upload([{ ...device.scans[0]!, ...change }]), '11');
+    await expectNothingLost();
+  });
+
+  test('by the key of another device', async () => {
+    const thief = await enrol('Thief');
+    const sentAt = device.now();
+    const signature = thief.sign('scans', sentAt, device.hashOf(device.scans.at(-1)!));
+    expectFailure(await device.upload(device.scans, { sentAt, signature }), '11');
+    // The hashes name the device.
+    expectFailure(await thief.upload(device.scans), '11');
+    expect((await report()).devices.map(({ received }) => received)).toEqual([0, 0]);
+  });
+
+  test('with a signature for another time', async () => {
+    expectFailure(await device.upload(device.scans, { sentAt: '2026-01-01T00:00:00.000Z' }), '11');
+    await expectNothingLost();
+  });
+
+  test.for<[string, number]>([
+    ['10 MiB', 10],
+    ['1 MiB', 1],
+  ])('with a body of %s', async ([, size]) => {
+    const answer = await device.upload(device.scans, { more: 'x'.repeat(size * MEBIBYTE) });
+    expectFailure(answer, '10', 413);
+    await expectNothingLost();
+  });
+
+  test('with more scans than a call may have', async () => {
+    const scans = Array.from({ length: 501 }, () => device.scans[0]!);
+    expectFailure(await device.upload(scans), '11');
+    await expectNothingLost();
+  });
+});
+
+test('a replayed call, also with the same headers, gets the same outcomes and admits nobody again', async () => {
+  const path = '/scans';
+  const sentAt = device.now();
+  const body = {
+    scans: device.scans,
+    sentAt,
+    signature: device.sign('scans', sentAt, device.hashOf(device.scans[2]!)),
+  };
+  const time = String(Date.now());
+  const headers = { 'x-door-time': time, 'x-door-signature': device.sign('POST', `/door/v1${path}`, time) };
+  const answers = await Promise.all([1, 2, 3].map(() => device.send('POST', path, body, headers)));
+  for (const { body: answered } of answers)
+    expect(outcomesOf(answered.responseData)).toEqual(['admitted', 'exited', 'already-admitted']);
+  expect(await report()).toMatchObject({
+    gates: [{ admitted: 1 }],
+    devices: [{ received: 3 }],
+    conflicts: [],
+  });
+});
+
+describe('a wrong time', () => {
+  test('does not hide a conflict: a device that says it was first is named', async () => {
+    const other = await enrol('Other');
+    await other.scan(pass, gate);
+    await device.upload();
+    expect((await report()).conflicts).toMatchObject([
+      { passReference: reference, first: { device: 'Scanner' }, again: { device: 'Other' } },
+    ]);
+  });
+
+  test.for<[string, string, string]>([
+    ['long ago', '2000-01-01T00:00:00.000Z', '2099-12-31T23:59:59.999Z'],
+    ['in the future', '2099-12-31T23:59:59.999Z', '2000-01-01T00:00:00.000Z'],
+  ])(
+    '%s is neither before an earlier scan of the device nor in the future',
+    async ([, scannedAt, sentAt]) => {
+      await device.upload();
+      const next = await sell();
+      const scan = device.append(next.pass, gate, { scannedAt, decision: 'admitted' });
+      const signature = device.sign('scans', sentAt, device.hashOf(scan));
+      const { body } = await device.upload([scan], { sentAt, signature });
+      expect(outcomesOf(body.responseData)).toEqual(['admitted']);
+      const { body: read } = await partner.request(
+        `/api/v1/events/registrations/${next.reference}/admissions`,
+      );
+      const [{ dateAdmitted }] = (read.responseData as { admissions: [{ dateAdmitted: string }] }).admissions;
+      expect(Math.abs(Date.now() - Date.parse(dateAdmitted))).toBeLessThan(60_000);
+    },
+  );
+});
+
+test('a device of another event admits nobody, and its gates are not those of this event', async () => {
+  const other = await createFixture(database.db);
+  const otherGate = await addGate(database.db, other.eventId);
+  const stranger = await enrol('Stranger', other.eventId, [otherGate]);
+  const sold = await sell(new PartnerClient(api.baseUrl, other), await other.addTicket(), other.shardId);
+  for (const text of [pass, reference])
+    for (const at of [otherGate, gate])
+      expect((await stranger.scan(text, at, { decision: 'admitted' })).outcome).toBe('unknown');
+  expect((await stranger.scan(sold.pass, gate, { decision: 'admitted' })).outcome).toBe('wrong-gate');
+  expect((await stranger.scan(sold.pass, otherGate)).outcome).toBe('admitted');
+  await stranger.scan(pass, gate, { direction: 'out', decision: 'exited' });
+  await stranger.scan(pass, gate, { direction: 'undo', of: 1, decision: 'undone' });
+  expect(await report()).toMatchObject({ gates: [{ admitted: 0 }], conflicts: [] });
+  await expectNothingLost();
+});
+
+test('codes of other systems are unknown', async () => {
+  const codes = [
+    'https://tickets.example.com/t/8f3a?x=1',
+    '4006381333931',
+    'BEGIN:VCARD VERSION:3.0 FN:Jane END:VCARD',
+    'WIFI:S:net;T:WPA;P:secret;;',
+    `FG1.${pass.slice(4)}`,
+    pass.toLowerCase(),
+    `${pass}0`,
+    `FG2.${'0'.repeat(132)}`,
+    "'; drop table scans; --",
+    '\u{1F39F}\uFE0F'.repeat(100),
+    '\uD800',
+    '{"pass":null}',
+    'x'.repeat(300),
+  ];
+  for (const code of codes)
+    expect((await device.scan(code, gate)).outcome, code).toMatch(/^(unknown|revoked)$/);
+  expect((await report()).gates[0]).toMatchObject({ admitted: 0 });
+  await device.signOff();
+  expect((await report()).complete).toBe(false);
+  await device.upload();
+  await device.signOff();
+  expect(await report()).toMatchObject({ complete: true, gates: [{ admitted: 1 }] });
+});
+
+test('a device that names a counter it never reaches is not complete, and still sends its scans', async () => {
+  await device.send('POST', '/sign-off?counter=999999999999999');
+  expect(await report()).toMatchObject({
+    complete: false,
+    devices: [{ missing: [[1, 999_999_999_999_999]] }],
+  });
+  expect((await device.upload()).body.responseCode).toBe('00');
+  const { complete, devices } = await report();
+  expect({ complete, missing: devices[0]!.missing }).toEqual({
+    complete: false,
+    missing: [[4, 999_999_999_999_999]],
+  });
+});
