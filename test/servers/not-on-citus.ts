@@ -25,6 +25,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'database/session-settings',
     'database/unsupported-database',
     'waiting-list/interleavings',
+    'door/found',
   ],
   'citus/cluster asks the same of real processes there': [
     'end-to-end/processes',

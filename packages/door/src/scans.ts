@@ -77,16 +77,20 @@ function hashesOf(deviceId: number, scans: readonly Scan[]): string[] {
 
 /** Returns the field of a scan that breaks a rule, and the rule. */
 function faultOf(
-  { counter, previousHash, of, direction, decision }: Scan,
+  { counter, previousHash, of, direction, scannedAt, decision }: Scan,
   follows: Pick<Scan, 'counter' | 'previousHash'>,
 ): [string, string] | null {
   if (counter !== follows.counter) return ['counter', 'one more than the counter before'];
   if (previousHash !== follows.previousHash || (counter === 1 && previousHash !== ''))
     return ['previousHash', 'the hash of the scan before; empty for the first scan'];
+  // 30 February is a time for JavaScript only.
+  if (new Date(scannedAt).toISOString() !== scannedAt) return ['scannedAt', 'a time that exists'];
   if (of !== null && of >= counter) return ['of', 'the counter of an earlier scan, or null'];
-  const isPossible = (DIRECTION_OF[decision ?? ''] ?? direction) === direction;
-  return isPossible ? null : ['decision', 'an outcome of this direction, or null'];
+  return isPossible(direction, decision) ? null : ['decision', 'an outcome of this direction, or null'];
 }
+
+const isPossible = (direction: string, decision: string | null) =>
+  decision === null || (DIRECTION_OF[decision] ?? direction) === direction;
 
 /** Returns what record_scans needs of each scan, in the order in which it locks registrations. */
 async function rowsOf(

@@ -52,8 +52,11 @@ begin
   end if;
   -- A question that the device has decided itself has no time.
   select at into earliest from scans s
-  where shard_id = shard and device_id = device and s.counter < first_counter and (decision is not null or outcome <> 'superseded')
-    and not exists (select from json_to_recordset(input) as i ("of" bigint) where i."of" = s.counter)
+  where shard_id = shard and device_id = device and s.counter < first_counter and (
+    decision is not null
+    or outcome <> 'superseded'
+      and not exists (select from json_to_recordset(input) as i ("of" bigint) where i."of" = s.counter)
+  )
   order by s.counter desc limit 1;
 
   for scan in
