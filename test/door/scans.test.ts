@@ -205,10 +205,10 @@ describe('the report is complete', () => {
     const { pass } = await sell();
     expect((await report()).open).toEqual([expect.stringContaining('has not signed off')]);
     const [first, second] = [device.append(pass, gate), device.append(pass, gate)];
-    await device.upload([second!]);
+    await device.upload([second]);
     await device.signOff();
     expect((await report()).open).toEqual([expect.stringContaining('scans 1 are missing')]);
-    await device.upload([first!]);
+    await device.upload([first]);
     await device.signOff();
     expect(await report()).toMatchObject({ complete: true, open: [], except: [] });
   });

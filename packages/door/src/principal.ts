@@ -29,8 +29,11 @@ export function authenticateDevice(db: Database): onRequestHookHandler {
   return (request, reply, done) => {
     void reply.header('cache-control', 'no-store');
     const [, token] = TOKEN.exec(request.headers.authorization ?? '') ?? [];
-    if (!token) return void reply.fail('20', { message: 'authorization: Door and the token of the device' });
-    devices.forceFetch(token).then((device) => {
+    if (!token) {
+      reply.fail('20', { message: 'authorization: Door and the token of the device' });
+      return;
+    }
+    const admit = (device: DevicePrincipal | 'unknown') => {
       if (device === 'unknown') return void reply.fail('20', { message: 'The token is not known' });
       if (device.isRevoked)
         return void reply.fail('20', { status: 410, message: 'The operator has revoked this device' });
@@ -41,7 +44,8 @@ export function authenticateDevice(db: Database): onRequestHookHandler {
       const limited = { partnerId: -device.deviceId, requestsPerSecond: REQUESTS_PER_SECOND };
       request.principal = limited as typeof request.principal;
       return done();
-    }, done);
+    };
+    devices.forceFetch(token).then(admit, done);
   };
 }
 
