@@ -1,3 +1,5 @@
+import { perform } from '@floodgate/audit';
+import { revokeDeviceAction } from '@floodgate/door/actions';
 import { beforeEach, expect } from 'vitest';
 import { sql } from 'kysely';
 import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
@@ -188,4 +190,12 @@ test('a device cannot let a person out at a gate of other devices', async () => 
   await own.scan(pass, inside);
   await device.scan(pass, inside, { direction: 'out', decision: 'exited' });
   expect((await own.scan(pass, inside)).outcome).toBe('already-admitted');
+});
+
+test('the missing scans of a revoked device cannot arrive any more, also if it has signed off', async () => {
+  device.append(pass, gate, { decision: 'admitted' });
+  for (const one of [device, other]) await one.signOff();
+  await perform(database.db, revokeDeviceAction, { eventId: gala.eventId, deviceId: device.id }, 'tests');
+  const { open, except } = await report();
+  expect({ open, except }).toEqual({ open: [], except: [expect.stringContaining('scans 1 are missing')] });
 });

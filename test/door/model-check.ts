@@ -93,17 +93,23 @@ function missingOf({ entries, named }: Door): [number, number][] {
   return ranges;
 }
 
+/** A device that signed off promised to scan nothing more, also if it is revoked afterwards. A lost device cannot keep a promise. */
+function stateOf({ goneAs, isSignedOff }: Door) {
+  if (goneAs !== 'lost' && isSignedOff) return 'signed off';
+  return goneAs ?? 'active';
+}
+
 function verdictProblems({ doors }: World, report: DoorReport): string[] {
   const [open, except]: [string[], string[]] = [[], []];
   const devices = doors.map((door) => {
-    const { client, name, named, entries, goneAs, isSignedOff } = door;
+    const { client, name, named, entries, goneAs } = door;
     const missing = missingOf(door);
     const device = `device ${client.id} (${name})`;
+    const state = stateOf(door);
     if (missing.length > 0) (goneAs ? except : open).push(`${device}: scans `);
-    if (goneAs) except.push(`${device} is ${goneAs}: scans after ${named} `);
-    else if (!isSignedOff) open.push(`${device} has not signed off after scan ${named}`);
+    if (state === 'active') open.push(`${device} has not signed off after scan ${named}`);
+    else if (state !== 'signed off') except.push(`${device} is ${state}: scans after ${named} `);
     const received = entries.filter(({ isReceived }) => isReceived).length;
-    const state = goneAs ?? (isSignedOff ? 'signed off' : 'active');
     return { id: client.id, lastCounter: named, received, missing, state };
   });
   const reported = report.devices.map(({ id, lastCounter, received, missing, state }) => ({
