@@ -61,9 +61,10 @@ export class Scanner {
     await this.shows('#connection', 'Online');
   }
 
-  /** Returns the visible text of an element. */
+  /** Returns the visible text of an element, or an empty text if the element is hidden. */
   text(selector: string): Promise<string> {
-    return this.evaluate<string>(`document.querySelector(${JSON.stringify(selector)}).innerText`);
+    const found = `document.querySelector(${JSON.stringify(selector)})`;
+    return this.evaluate<string>(`${found}.checkVisibility() ? ${found}.innerText : ''`);
   }
 
   /** Resolves when the visible text of the element includes this text. */

@@ -275,9 +275,9 @@ function count({ uses }: World, name: string, outcome: string): void {
   uses[use] = (uses[use] ?? 0) + 1;
 }
 
-/** Makes drawn steps, then sends the last scans of all reliable devices and signs them off. */
-export async function play(world: World, random: Random): Promise<void> {
-  const killedAt = random.chance(25) ? random.between(5, 40) : -1;
+/** Makes drawn steps, if wanted with a kill of the API process. Then sends the last scans of all reliable devices, and signs them off. */
+export async function play(world: World, random: Random, hasKill: boolean): Promise<void> {
+  const killedAt = hasKill ? random.between(5, 39) : -1;
   const revokedAt = random.chance(30) ? random.between(5, 40) : -1;
   const steps = random.between(40, 90);
   for (let step = 0; step < steps && world.problems.length === 0; step += 1) {

@@ -9,6 +9,8 @@ import { findProblems } from './model-check.ts';
 
 const ROUNDS = Number(process.env['DOOR_ROUNDS'] ?? 20);
 const SEED = Number(process.env['DOOR_SEED'] ?? Date.now() % 2 ** 31);
+/** A start of the API takes longer than a round. */
+const ROUNDS_PER_KILL = 4;
 
 let server: Server;
 let api: ServiceProcess & { baseUrl: string };
@@ -31,7 +33,7 @@ test.afterAll(() => api.end());
 async function playRound(seed: number, totals: Record<string, number>): Promise<string[]> {
   const random = new Random(seed);
   const world = await createWorld(database.db, server, random);
-  await play(world, random);
+  await play(world, random, seed % ROUNDS_PER_KILL === 0);
   const { problems, counts } = await findProblems(world);
   for (const [name, count] of Object.entries({ ...world.uses, ...counts }))
     totals[name] = (totals[name] ?? 0) + count;
@@ -51,7 +53,8 @@ test(`${ROUNDS} rounds of drawn scans: every conflict is reported, and nothing e
   const table = Object.entries(totals).toSorted(([one], [other]) => one.localeCompare(other));
   if (process.env['DOOR_ROUNDS'])
     process.stdout.write(`${table.map((total) => total.join(' × ')).join('\n')}\n`);
-  // Otherwise the rounds would show nothing.
+  // Otherwise the rounds would show nothing. A few rounds do not have everything.
+  if (ROUNDS < 20) return;
   for (const name of [
     'conflicts',
     'complete',

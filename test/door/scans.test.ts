@@ -141,6 +141,10 @@ test('an exit lets the pass in again only with the rule re-entry', async () => {
     'admitted',
   ]);
   expect(await passes(any, 'in', 'in')).toEqual(['admitted', 'admitted']);
+  const inside = async () => (await report()).gates.find(({ id }) => id === any)?.inside;
+  expect(await inside()).toBe(2);
+  await passes(any, 'out');
+  expect(await inside()).toBe(0);
 });
 
 test('an undone scan does not count', async () => {

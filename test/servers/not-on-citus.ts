@@ -25,7 +25,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'database/session-settings',
     'database/unsupported-database',
     'waiting-list/interleavings',
-    'door/found',
+    'door/late-scans',
   ],
   'citus/cluster asks the same of real processes there': [
     'end-to-end/processes',

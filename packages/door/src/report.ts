@@ -17,7 +17,15 @@ type ConflictSide = { gate: string; device: string; at: Date };
 /** A device, with the counters of its scans that were not received, and the reason why it may have more. */
 export type ReportedDevice = Pick<
   Device,
-  'id' | 'name' | 'version' | 'lastContactAt' | 'skewMs' | 'lastCounter' | 'received' | 'forkedCounter'
+  | 'id'
+  | 'name'
+  | 'version'
+  | 'lastContactAt'
+  | 'skewMs'
+  | 'lastCounter'
+  | 'received'
+  | 'revokedAt'
+  | 'forkedCounter'
 > & { missing: [number, number][]; state: 'signed off' | 'active' | 'revoked' | 'lost' | 'not enrolled' };
 
 /** Returns everything that is known about the doors of an event, and whether it is complete. */
@@ -36,9 +44,10 @@ export async function readDoorReport(db: Database, eventId: number) {
 export type DoorReport = Awaited<ReturnType<typeof readDoorReport>>;
 
 async function describe(db: Database, shardId: number, device: Device): Promise<ReportedDevice> {
-  const { id, name, version, lastContactAt, skewMs, lastCounter, received, forkedCounter } = device;
+  const { id, name, version, lastContactAt, skewMs, lastCounter, received, revokedAt, forkedCounter } =
+    device;
   const missing = received < lastCounter ? await missingCounters(db, shardId, id, lastCounter) : [];
-  const facts = { id, name, version, lastContactAt, skewMs, lastCounter, received, forkedCounter };
+  const facts = { id, name, version, lastContactAt, skewMs, lastCounter, received, revokedAt, forkedCounter };
   return { ...facts, missing, state: stateOf(device) };
 }
 
@@ -57,14 +66,15 @@ function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device): ReportedDe
 function verdictOf(devices: readonly ReportedDevice[]) {
   const except: string[] = [];
   const open: string[] = [];
-  for (const { id, name, state, missing, lastCounter, forkedCounter } of devices) {
+  for (const { id, name, state, missing, lastCounter, revokedAt, forkedCounter } of devices) {
     const device = `device ${id} (${name})`;
     const counters = missing
       .map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`))
       .join(', ');
-    const isGone = state === 'lost' || state === 'revoked';
-    if (missing.length > 0) (isGone ? except : open).push(`${device}: scans ${counters} are missing`);
-    if (isGone) except.push(`${device} is ${state}: scans after ${lastCounter} are not known`);
+    // A revoked device can send nothing any more.
+    if (missing.length > 0) (revokedAt ? except : open).push(`${device}: scans ${counters} are missing`);
+    if (state === 'lost' || state === 'revoked')
+      except.push(`${device} is ${state}: scans after ${lastCounter} are not known`);
     if (state === 'active') open.push(`${device} has not signed off after scan ${lastCounter}`);
     if (forkedCounter !== null) except.push(`${device} has sent two different scans ${forkedCounter}`);
   }

@@ -136,6 +136,10 @@ begin
       ) returning serial into admission;
       admitted := admitted || admission;
     end if;
+    if gate.entry_rule = 'any' and result = 'exited' then
+      update admissions set left_at = scan_at
+      where shard_id = shard and registration = seat.serial and area = gate.area and left_at is null and at <= scan_at;
+    end if;
     if gate.entry_rule <> 'any' and (result = 'exited' or result = 'admitted' and scan.decision is not null) then
       conflicts := conflicts || settle_admissions(shard, seat.serial, gate.area, gate.entry_rule);
     end if;
