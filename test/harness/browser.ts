@@ -30,12 +30,16 @@ export class BrowserPage {
   readonly #answers = new Map<number, (message: Message) => void>();
   readonly #events: Message[] = [];
 
-  /** Starts a browser with one empty page and a new profile. */
-  static async open(): Promise<BrowserPage> {
+  /** Starts a browser with one empty page and a new profile. `flags` are added to its own. */
+  static async open(...flags: string[]): Promise<BrowserPage> {
     const profile = await mkdtemp(path.join(tmpdir(), 'floodgate-browser-'));
-    const browser = spawn(chromium!, [...FLAGS.split(' '), `--user-data-dir=${profile}`, 'about:blank'], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const browser = spawn(
+      chromium!,
+      [...FLAGS.split(' '), ...flags, `--user-data-dir=${profile}`, 'about:blank'],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
     const { host } = new URL(await addressOf(browser));
     const pages = await fetch(`http://${host}/json/list`);
     const [page] = (await pages.json()) as { webSocketDebuggerUrl: string }[];
