@@ -1,4 +1,4 @@
-// Runs the type check, the linter, the format check, the English check, two linters for the OpenAPI document and the documentation's build
+// Runs the type checks, the linter, the format check, the English check, two linters for the OpenAPI document and the documentation's build
 // concurrently. Exits 1 if one of them fails.
 import { execFile } from 'node:child_process';
 import process from 'node:process';
@@ -8,6 +8,7 @@ const OPENAPI = 'apps/docs/public/openapi.json';
 
 const CHECKS = {
   types: 'node_modules/typescript/bin/tsc -p tsconfig.base.json',
+  'types of the door': 'node_modules/typescript/bin/tsc -p apps/door/browser',
   lint: 'node_modules/oxlint/bin/oxlint --type-aware --deny-warnings',
   // test/http/contract.test.ts verifies that the API serves this document.
   'contract by Redocly': `node_modules/@redocly/cli/bin/cli.js lint --config packages/toolchain/redocly.yaml ${OPENAPI}`,

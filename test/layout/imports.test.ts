@@ -14,10 +14,13 @@ const BELOW_CAPABILITIES = [
   ['http', 'command', 'embedded-postgres'],
   ['audit', 'journal', 'deliveries', 'operators'],
 ];
-/** Every other package, so that a new one needs no entry here. */
-const CAPABILITIES = readdirSync(path.join(ROOT, 'packages')).filter(
-  (name) => ![...BELOW_CAPABILITIES.flat(), 'client', 'toolchain'].includes(name),
-);
+/** Every other package, so that a new one needs no entry here, and the scanner (apps/door), which the API serves. */
+const CAPABILITIES = [
+  'door-app',
+  ...readdirSync(path.join(ROOT, 'packages')).filter(
+    (name) => ![...BELOW_CAPABILITIES.flat(), 'client', 'toolchain'].includes(name),
+  ),
+];
 const APPS = ['api', 'worker', 'delivery', 'console', 'cli', 'standalone'];
 /** What partners install: it knows the service by its contract alone. */
 const CLIENT = 'client';

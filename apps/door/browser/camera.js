@@ -1,7 +1,7 @@
 /** The same code is read again when it was out of sight for this time. */
 const OUT_OF_SIGHT_MS = 2_000;
-/** The decoder in JavaScript misses tilted codes at some angles, so it turns its picture by 0, 30 and 60 degrees. */
-const TURNS = 3;
+/** The decoder in JavaScript misses tilted codes at some angles, so it turns its picture. A right angle changes nothing. */
+const TURNS = 5;
 const CONSTRAINTS = {
   audio: false,
   video: { facingMode: 'environment', width: { ideal: 1_280 }, height: { ideal: 720 } },
@@ -28,16 +28,22 @@ async function createDecoder() {
   const { decodeQR } = await import('./qr/decode.js');
   const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   if (!context) throw new Error('This browser cannot read the pictures of the camera');
-  let frame = 0;
   return async (/** @type {HTMLVideoElement} */ video) => {
     const { videoWidth: width, videoHeight: height } = video;
     Object.assign(context.canvas, { width, height });
     context.translate(width / 2, height / 2);
-    // A code that is missed in one frame is read in the next.
-    context.rotate(((frame % TURNS) * Math.PI) / 6);
-    frame += 1;
-    context.drawImage(video, -width / 2, -height / 2);
-    return decodeQR(context.getImageData(0, 0, width, height));
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      context.drawImage(video, -width / 2, -height / 2);
+      try {
+        return decodeQR(context.getImageData(0, 0, width, height));
+      } catch {
+        // No code is an error of the decoder.
+      }
+      context.rotate(Math.PI / 2 / TURNS);
+      // The page stays responsive.
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    return undefined;
   };
 }
 
@@ -60,7 +66,6 @@ export async function startCamera(video, onCode) {
 
   const readFrames = async () => {
     for (await nextFrame(); stream.active; await nextFrame()) {
-      // A frame without a code is an error of the decoder.
       const text = await readFrame(video).catch(() => undefined);
       if (!text) continue;
       const seenMs = performance.now();
