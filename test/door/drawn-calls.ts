@@ -71,7 +71,7 @@ export async function killDuring(world: World, doors: readonly Door[], answered:
   const ended = await Promise.all(calls);
   await world.server.start();
   await Promise.all(
-    ended.map(({ door, entries, answer }) =>
+    ended.map(async ({ door, entries, answer }) =>
       answer?.body.responseCode === '00' ? note(world, door, entries, answer) : upload(world, door, entries),
     ),
   );

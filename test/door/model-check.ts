@@ -237,7 +237,7 @@ function callsOf({ entries }: Door): Entry[][] {
   const calls: Entry[][] = [];
   for (const entry of entries.filter(({ isReceived }) => isReceived)) {
     const call = calls.at(-1);
-    if (call?.at(-1)!.scan.counter === entry.scan.counter - 1) call!.push(entry);
+    if (call?.at(-1)!.scan.counter === entry.scan.counter - 1) call.push(entry);
     else calls.push([entry]);
   }
   return calls;
