@@ -255,9 +255,11 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     await scanner.picture('signed-off');
     await scanner.typeAsHardware(pass);
     const signedOff = database.db.selectFrom('devices').select('signed_off_at').where('id', '=', device);
-    expect((await signedOff.executeTakeFirstOrThrow()).signed_off_at).not.toBeNull();
+    const isSignedOff = async () => (await signedOff.executeTakeFirstOrThrow()).signed_off_at !== null;
+    expect(await isSignedOff()).toBe(true);
     await scanner.reload();
     await scanner.click('#resume');
+    await waitUntil('the server knows that it is resumed', async () => !(await isSignedOff()));
     await scanner.scan(pass, 'Already admitted');
     await receives(device, ['in admitted', 'in already-admitted']);
   });

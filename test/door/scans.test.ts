@@ -217,6 +217,13 @@ describe('the report is complete', () => {
     expect(await report()).toMatchObject({ complete: true, open: [], except: [] });
   });
 
+  test('not while a device has resumed, which can scan offline', async () => {
+    await device.signOff();
+    expect((await report()).complete).toBe(true);
+    await device.resume();
+    expect((await report()).open).toEqual([expect.stringContaining('has not signed off')]);
+  });
+
   test('also if a device that has signed off is revoked, and one that was never enrolled', async () => {
     await device.scan((await sell()).pass, gate);
     await device.signOff();
@@ -309,5 +316,12 @@ test('the OpenAPI document lists the routes of devices', async () => {
   const ids = Object.values(document.paths).flatMap((path) =>
     Object.values(path).map(({ operationId }) => operationId),
   );
-  expect(ids.toSorted()).toEqual(['enrol', 'getState', 'listRevocations', 'recordScans', 'signOff']);
+  expect(ids.toSorted()).toEqual([
+    'enrol',
+    'getState',
+    'listRevocations',
+    'recordScans',
+    'resume',
+    'signOff',
+  ]);
 });

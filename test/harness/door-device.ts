@@ -132,6 +132,10 @@ export class DoorDevice {
     return this.send('POST', `/sign-off?counter=${this.scans.length}`);
   }
 
+  resume(): Promise<Answer> {
+    return this.send('POST', `/resume?counter=${this.scans.length}`);
+  }
+
   /** Sends a signed request to a path below /door/v1. */
   async send(
     method: string,

@@ -117,6 +117,6 @@ export const fetchState = (/** @type {Door} */ door) =>
 export const fetchRevocations = (/** @type {Door} */ door) =>
   call(door, `GET revocations?after=${door.revocations.cursor}`, undefined, LONG_CALL_MS);
 
-/** @returns {Promise<Answer<unknown>>} */
-export const sendSignOff = (/** @type {Door} */ door) =>
-  call(door, `POST sign-off?counter=${door.head.counter}`, undefined, LONG_CALL_MS);
+/** @param {Door} door @param {'sign-off' | 'resume'} change @returns {Promise<Answer<unknown>>} */
+export const sendShift = (door, change) =>
+  call(door, `POST ${change}?counter=${door.head.counter}`, undefined, LONG_CALL_MS);

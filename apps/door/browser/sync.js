@@ -7,7 +7,7 @@ import {
   isTemporary,
   LONG_CALL_MS,
   sendScans,
-  sendSignOff,
+  sendShift,
 } from './server.js';
 import { readDocument } from './signed.js';
 import { putFacts, saveFacts, write } from './storage.js';
@@ -132,16 +132,16 @@ export function keepSynchronized(door, onChange) {
  */
 export async function signOff(/** @type {Door} */ door) {
   if (door.waiting > 0) return 'Scans wait for their upload. Connect to the network and try again.';
-  const answer = await sendSignOff(door);
-  if (answer.code !== '00') return answer.message;
-  await saveFacts(door, { isSignedOff: true });
-  return null;
+  return changeShift(door, 'sign-off');
 }
 
-/** Unlocks the scanner. Resolves to the reason if it fails, otherwise to null. */
-export async function resume(/** @type {Door} */ door) {
-  const answer = await fetchState(door);
+/** Takes the promise back, and unlocks the scanner. Resolves to the reason if it fails, otherwise to null. */
+export const resume = (/** @type {Door} */ door) => changeShift(door, 'resume');
+
+/** @param {Door} door @param {Parameters<typeof sendShift>[1]} change */
+async function changeShift(door, change) {
+  const answer = await sendShift(door, change);
   if (answer.code !== '00') return answer.message;
-  await saveFacts(door, { isSignedOff: false });
+  await saveFacts(door, { isSignedOff: change === 'sign-off' });
   return null;
 }

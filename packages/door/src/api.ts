@@ -101,7 +101,7 @@ function addEnrolRoute(door: Routes, db: Database): void {
   });
 }
 
-/** The routes for the data that a device needs offline, and for the promise to scan nothing more. */
+/** The routes for the data that a device needs offline, and for the end of its shift. */
 function addStateRoutes(door: Routes, { reads, db, signer, documents }: Parts): void {
   const counts = readThroughCache((eventId: number, shardId: number) =>
     countAdmissions(reads, shardId, eventId),
@@ -114,7 +114,7 @@ function addStateRoutes(door: Routes, { reads, db, signer, documents }: Parts): 
   };
   const state = described('getState', 'Get the gates, the signed event and the keys');
   door.get('/state', { schema: { ...state, querystring: CounterQuery } }, async ({ device, query }) => {
-    const { nextCounter, signedOffAt } = await noteContact(db, device, Number(query.counter), false);
+    const { nextCounter, signedOffAt } = await noteContact(db, device, Number(query.counter));
     const event = await signer.sign('event', await documents.forceFetch(device.eventId));
     const keys = jwkSetOf(await signer.keys());
     const own = { deviceID: device.deviceId, deviceName: device.name, signedOff: signedOffAt !== null };
@@ -132,11 +132,17 @@ function addStateRoutes(door: Routes, { reads, db, signer, documents }: Parts): 
       return success({ revocations: await signer.sign('revocations', page), cursor, more });
     },
   );
-  const signOff = described('signOff', 'Promise that no scan follows the last counter');
-  door.post('/sign-off', { schema: { ...signOff, querystring: CounterQuery } }, async ({ device, query }) => {
-    const { nextCounter } = await noteContact(db, device, Number(query.counter), true);
-    return success({ signedOff: true, nextCounter });
-  });
+  const addShiftRoute = (path: '/sign-off' | '/resume', signedOff: boolean, id: string, summary: string) =>
+    door.post(
+      path,
+      { schema: { ...described(id, summary), querystring: CounterQuery } },
+      async ({ device, query }) => {
+        const { nextCounter } = await noteContact(db, device, Number(query.counter), signedOff);
+        return success({ signedOff, nextCounter });
+      },
+    );
+  addShiftRoute('/sign-off', true, 'signOff', 'Promise that no scan follows the last counter');
+  addShiftRoute('/resume', false, 'resume', 'Take the promise back');
 }
 
 /** POST /door/v1/scans: records scans, and answers the outcome of each. */

@@ -171,19 +171,19 @@ export async function findByToken(db: Database, token: string): Promise<DevicePr
   return { ...principal, ...device, publicKey: publicKey!, isRevoked: revokedAt !== null };
 }
 
-/** Records a contact, and the highest counter that the device has named. */
+/** Records a contact, the highest counter that the device has named, and whether it signs off (true) or resumes (false). */
 export async function noteContact(
   db: Database,
   { shardId, deviceId }: DevicePrincipal,
   counter: number,
-  isSignOff: boolean,
+  signsOff?: boolean,
 ) {
   const device = await inCamelCase(db)
     .updateTable('devices')
     .set({
       lastContactAt: sql<Date>`now()`,
       lastCounter: sql<number>`greatest(last_counter, ${counter})`,
-      ...(isSignOff && { signedOffAt: sql<Date>`now()` }),
+      ...(signsOff !== undefined && { signedOffAt: signsOff ? sql<Date>`now()` : null }),
     })
     .where('shardId', '=', shardId)
     .where('id', '=', deviceId)
