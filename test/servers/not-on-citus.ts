@@ -48,6 +48,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'end-to-end/standalone',
   ],
   'about HTTP, or about load: what is asked of the database other files ask as well': [
+    'door/hostile',
     'http/bodies',
     'http/contract',
     'http/expect-continue',

@@ -207,6 +207,7 @@ async function start() {
     showSurface(door);
   });
   addScanning(door, synchronizeNow);
+  addEventListener('online', () => void synchronizeNow());
   addShift(door, synchronizeNow, closeCamera);
   showSurface(door);
   setInterval(showDoor, RENDER_INTERVAL_MS, door);
