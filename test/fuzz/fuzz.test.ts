@@ -6,6 +6,7 @@ import { startApiProcess, type ServiceProcess } from '../harness/service-process
 import { RULES, wrongFields } from './registration-rules.ts';
 import { runFuzz, type FuzzReport } from './run-fuzz.ts';
 import { storedBodies } from './stored-bodies.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 import { database, test } from '../harness/database-test.ts';
 
 // npm test sends 5,000 messages from a seed of its own choice; npm run test:fuzz sends as many as it is told.
@@ -65,6 +66,27 @@ test('what is stored is what was answered 00, as it was sent, and obeys the rule
     expect(withoutEach(others, unanswered.map(bodyOf))).toEqual([]);
   }
   expect(report.answers['00']).toBeGreaterThan(REQUESTS / 20);
+});
+
+test('each hold has the seats of its answer, with attendees only if it was confirmed', async () => {
+  for (const { eventId, holds } of report.targets) {
+    const seats = await tablesOf(database.db)
+      .selectFrom('registrations')
+      .select([
+        'hold_id as id',
+        'full_name as name',
+        'held_until as heldUntil',
+        'cancelled_at as cancelledAt',
+      ])
+      .where('event_id', '=', eventId)
+      .where('hold_id', 'is not', null)
+      .execute();
+    const counts = new Map([...Map.groupBy(seats, ({ id }) => id)].map(([id, of]) => [id, of.length]));
+    expect([...holds].filter(([id, count]) => counts.get(id) !== count)).toEqual([]);
+    const named = seats.filter(({ name, cancelledAt }) => name !== null && cancelledAt === null);
+    expect(named.filter(({ heldUntil }) => heldUntil === null || heldUntil < new Date(8.64e15))).toEqual([]);
+  }
+  expect(report.targets.reduce((sum, { holds }) => sum + holds.size, 0)).toBeGreaterThan(REQUESTS / 200);
 });
 
 /** What is left of `bodies` when each of `others` has been taken away once. */

@@ -1,8 +1,12 @@
-import type { TObject, TSchema } from '@sinclair/typebox';
+import { Type, type TObject, type TSchema } from '@sinclair/typebox';
 import {
+  Attendee,
   BODY_LIMIT_BYTES,
   CallerHeaders,
   formatPassReference,
+  HoldConfirmation,
+  HoldRelease,
+  HoldRequest,
   RegisterHeaders,
   RegistrationRequest,
   WaitingRequest,
@@ -13,6 +17,7 @@ import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { attendee } from '../harness/partner-client.ts';
 import { likelyValueOf, nested, quoted, valueOf, type JsonText } from './hostile-values.ts';
+import { HOLDS } from './holds.ts';
 import { BULK, REGISTER } from './judge.ts';
 import type { Target } from './target.ts';
 import { WAITING_LIST } from './waiting-list.ts';
@@ -57,12 +62,7 @@ export function hostileBulk(target: Target, keys: readonly string[] = []): fc.Ar
       mode: fc.constantFrom(null, null, '"each"', '"all"', '"all"', '"none"', '7'),
     })
     .map(({ list: items, mode }) => `{"registrations":${items}${mode === null ? '' : `,"mode":${mode}`}}`);
-  const body = sometimes(
-    10,
-    document.map((text) => Buffer.from(text)),
-    spoiled(document),
-  );
-  return hostileCall(fc.constant(BULK), body, target, keys);
+  return hostileCall(fc.constant(BULK), bodyOf(document), target, keys);
 }
 
 /**
@@ -119,47 +119,82 @@ export function hostileWebhook(target: Target): fc.Arbitrary<Buffer> {
     .tuple(sometimes(12, url, poisonMember), others, fc.array(poisonMember, { maxLength: 1 }))
     .map(([first, rest, poison]) => [...poison, first, ...rest])
     .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join(',')}}`);
-  const body = sometimes(
-    10,
-    document.map((text) => Buffer.from(text)),
-    spoiled(document),
-  );
-  const id = fc.constantFrom('0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '0', 'constructor', '0f1e2d3c');
   const below = fc
-    .tuple(id, fc.constantFrom('pause', 'resume', 'test', 'replay', 'rotate'))
+    .tuple(UNKNOWN_ID, fc.constantFrom('pause', 'resume', 'test', 'replay', 'rotate'))
     .map(([one, name]) => `${WEBHOOKS}/${one}/${name}`);
-  return hostileCall(sometimes(3, fc.constant(WEBHOOKS), below), body, target, []);
+  return hostileCall(sometimes(3, fc.constant(WEBHOOKS), below), bodyOf(document), target, []);
 }
 
 /** Entries of waiting lists, right and wrong, and leaving with such as there are not. */
 export function hostileWaiting(target: Target, keys: readonly string[]): fc.Arbitrary<Buffer> {
-  const fieldsOf = ({ properties }: TObject) => Object.entries<TSchema>(properties);
-  const membersFrom = (schema: TObject, values: Record<string, JsonText>) =>
-    fc.tuple(
-      ...fieldsOf(schema).map(([name, field]) =>
-        sometimes(12, values[name] ?? likelyValueOf(field), fc.oneof(nested, valueOf(field))).map(
-          (value): Member => [name, value],
-        ),
-      ),
-    );
-  const textOf = (members: readonly Member[]) =>
-    `{${members.map(([name, value]) => `"${name}":${value}`).join(',')}}`;
-  const contact = membersFrom(WaitingRequest.properties.contact, {}).map(textOf);
+  const contact = objectOf(WaitingRequest.properties.contact, {});
   // At and past both ends.
   const seats = fc.constantFrom('1', '2', '10', '1e1', '10.0', '0', '11', '1.5', '-1');
-  const members = membersFrom(WaitingRequest, { organizedEventTicketID: ticketId(target), seats, contact });
-  const document = fc
-    .tuple(members, fc.array(poisonMember, { maxLength: 1 }), fc.option(fc.nat(3), { freq: 8, nil: -1 }))
-    .map(([own, poison, without]) => textOf([...poison, ...own.filter((_, index) => index !== without)]));
-  const body = sometimes(
+  const document = objectOf(WaitingRequest, { organizedEventTicketID: ticketId(target), seats, contact });
+  const leave = UNKNOWN_ID.map((entry) => `${WAITING_LIST}/${entry}/leave`);
+  return hostileCall(sometimes(5, fc.constant(WAITING_LIST), leave), bodyOf(document), target, keys);
+}
+
+/** Holds, right and wrong, and changes of those that were made by then, and of such as there are not. */
+export function hostileHold(target: Target, keys: readonly string[]): fc.Arbitrary<Buffer> {
+  const seats = sometimes(
+    6,
+    fc.constantFrom('1', '2', '3', '1e1', '4.0'),
+    fc.constantFrom('100', '0', '101', '1.5', '-1'),
+  );
+  const ticket = objectOf(HoldRequest.properties.tickets.items, {
+    organizedEventTicketID: ticketId(target),
+    seats,
+  });
+  const hold = objectOf(HoldRequest, { tickets: listOf(ticket) });
+  const id = sometimes(
+    4,
+    fc.nat().map((index) => [...target.holds.keys()][index % Math.max(1, target.holds.size)] ?? '0'),
+    UNKNOWN_ID,
+  );
+  const pathOf = (change: string) => id.map((one) => `${HOLDS}/${one}/${change}`);
+  const attendeeOf = objectOf(Attendee, {});
+  const confirmations = fc.oneof(
+    objectOf(Type.Pick(HoldConfirmation, ['contact']), { contact: attendeeOf }),
+    objectOf(Type.Pick(HoldConfirmation, ['attendees']), { attendees: listOf(attendeeOf) }),
+    objectOf(HoldConfirmation, { contact: attendeeOf, attendees: listOf(attendeeOf) }),
+  );
+  const references = listOf(fc.constantFrom('"GALA-1-1-1234567890"', '""', 'null', '7'));
+  const release = fc.oneof(fc.constant('{}'), objectOf(HoldRelease, { passReferences: references }));
+  return fc.oneof(
+    { weight: 3, arbitrary: hostileCall(fc.constant(HOLDS), bodyOf(hold), target, keys, ['60', '1800']) },
+    hostileCall(pathOf('confirm'), bodyOf(confirmations), target, []),
+    hostileCall(pathOf('extend'), bodyOf(fc.constant('{}')), target, [], ['60', '1800']),
+    hostileCall(pathOf('release'), bodyOf(release), target, []),
+  );
+}
+
+const UNKNOWN_ID = fc.constantFrom('0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '0', 'constructor', '0f1e2d3c');
+
+const listOf = (item: JsonText): JsonText =>
+  fc.array(item, { maxLength: 3 }).map((items) => `[${items.join(',')}]`);
+
+/** An object from a schema: mostly right, or with one wrong value, one field too many or one too few. */
+function objectOf(schema: TObject, values: Record<string, JsonText>): JsonText {
+  const members = fc.tuple(
+    ...Object.entries<TSchema>(schema.properties).map(([name, field]) =>
+      sometimes(12, values[name] ?? likelyValueOf(field), fc.oneof(nested, valueOf(field))).map(
+        (value): Member => [name, value],
+      ),
+    ),
+  );
+  return fc
+    .tuple(members, fc.array(poisonMember, { maxLength: 1 }), sometimes(8, fc.constant(-1), fc.nat(3)))
+    .map(([own, poison, without]) => [...poison, ...own.filter((_, index) => index !== without)])
+    .map((all) => `{${all.map(([name, value]) => `"${name}":${value}`).join(',')}}`);
+}
+
+const bodyOf = (document: JsonText): fc.Arbitrary<Buffer> =>
+  sometimes(
     10,
     document.map((text) => Buffer.from(text)),
     spoiled(document),
   );
-  const id = fc.constantFrom('0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '0', 'constructor', '0f1e2d3c');
-  const leave = id.map((entry) => `${WAITING_LIST}/${entry}/leave`);
-  return hostileCall(sometimes(5, fc.constant(WAITING_LIST), leave), body, target, keys);
-}
 
 /** Values of a field; of lists, those of its items as well. */
 const webhookValue = (schema: TSchema): JsonText =>
@@ -209,12 +244,7 @@ const sometimes = <T>(weight: number, usual: fc.Arbitrary<T>, unusual: fc.Arbitr
 
 /** The JSON of a registration, and everything that may be sent in its place. */
 function hostileBody(target: Target): fc.Arbitrary<Buffer> {
-  const document = sometimes(12, membersOf(target), fc.oneof(nested, valueOf(RegistrationRequest)));
-  return sometimes(
-    10,
-    document.map((text) => Buffer.from(text)),
-    spoiled(document),
-  );
+  return bodyOf(sometimes(12, membersOf(target), fc.oneof(nested, valueOf(RegistrationRequest))));
 }
 
 function membersOf(target: Target): JsonText {

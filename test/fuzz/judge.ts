@@ -5,9 +5,18 @@ import {
   parsePassReference,
   MAX_RETRY_AFTER_SECONDS,
   RESPONSE_CODES,
+  type Hold,
 } from '@floodgate/contract';
 import type { BulkReservation, Reservation, SeatOutcome } from '@floodgate/registrations';
 import { changeBy, codesOfChange, codesOfReset, isReset, judgeChange } from './changes.ts';
+import {
+  codesOfHold,
+  codesWithoutHoldBody,
+  confirmsHold,
+  hasWrongReference,
+  HOLDS,
+  isAboutHolds,
+} from './holds.ts';
 import { Finding, type WireAnswer } from './read-answers.ts';
 import { headerOf, type StrictReading, type StrictRequest } from './read-strictly.ts';
 import { RULES, valueOf, wrongFields } from './registration-rules.ts';
@@ -125,8 +134,8 @@ const isRetryAfter = (value: string | null, leastSeconds: number | undefined) =>
       Number(value) <= MAX_RETRY_AFTER_SECONDS;
 
 const isEnvelopeRoute = (request: StrictRequest | undefined) =>
-  [REGISTER, TICKETS, LAUNCH, SIGNED_EVENT, REVOKED, REGISTRATIONS, WAITING_LIST, WEBHOOKS].some((route) =>
-    request?.target.startsWith(route),
+  [REGISTER, TICKETS, LAUNCH, SIGNED_EVENT, REVOKED, REGISTRATIONS, HOLDS, WAITING_LIST, WEBHOOKS].some(
+    (route) => request?.target.startsWith(route),
   );
 
 function judgeAnswer(target: Target, request: StrictRequest, answer: Answer, isOnly: boolean): void {
@@ -141,10 +150,22 @@ function judgeAnswer(target: Target, request: StrictRequest, answer: Answer, isO
   if (verdict.reservation && OUTCOMES.includes(answer.code)) {
     judgeOutcome(target, verdict.reservation, answer, isOnly);
   }
+  if (isAboutHolds(request) && answer.code === '00') rememberHold(target, answer);
   const change = changeBy(request);
   if (change && ['00', '34', '35'].includes(answer.code)) judgeChange(target, change, answer.code);
   if (verdict.bulk && answer.code !== '41' && answer.code !== '10')
     judgeBulk(target, verdict.bulk, answer, isOnly);
+}
+
+/** Every answer "00" about a hold has all its seats. */
+function rememberHold({ eventId, holds, passPrefix }: Target, { data }: Answer): void {
+  const { holdReference, seats } = data as Hold;
+  const parts = seats.map(({ passReference }) => parsePassReference(passReference));
+  if (!parts.every((one) => one?.eventId === eventId && one.prefix === passPrefix))
+    throw new Finding(`seats of another event: ${JSON.stringify(seats)}`);
+  const before = holds.get(holdReference) ?? seats.length;
+  if (before !== seats.length) throw new Finding(`a hold of ${before} seats has ${seats.length}`);
+  holds.set(holdReference, seats.length);
 }
 
 /** The one answer more that there may be to what is no whole request. */
@@ -161,7 +182,11 @@ function codesBeforeBody(target: Target, head: StrictRequest): readonly Code[] {
   const refusals = [...(callerVerdict(target, head)?.codes ?? []), ...(routeVerdict(head)?.codes ?? [])];
   if (
     head.method === 'POST' &&
-    (isRegister(head) || changeBy(head) || isAboutWaiting(head) || isAboutWebhooks(head))
+    (isRegister(head) ||
+      changeBy(head) ||
+      isAboutHolds(head) ||
+      isAboutWaiting(head) ||
+      isAboutWebhooks(head))
   )
     return [...refusals, '10'];
   return [...refusals, '00', '10', '11', '34', '35', '60'];
@@ -183,6 +208,7 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   if (hosts.length === 1 && !isHost(hosts[0]![1])) return { codes: ['10'] };
   if (changeBy(request)) return callerVerdict(target, request) ?? { codes: codesOfChange(request) };
   if (isReset(request)) return callerVerdict(target, request) ?? { codes: codesOfReset(request) };
+  if (isAboutHolds(request)) return callerVerdict(target, request) ?? holdVerdict(target, request);
   if (isAboutWaiting(request)) return callerVerdict(target, request) ?? waitingVerdict(target, request);
   if (isAboutWebhooks(request)) return callerVerdict(target, request) ?? webhookVerdict(target, request);
   const isPassReference = answer.code === '00' && typeof answer.data === 'string';
@@ -227,6 +253,9 @@ const consistsOf = (text: string, characters: string) =>
   Array.from(text).every((character) => characters.includes(character));
 
 const pathOf = ({ target }: StrictRequest) => target.split(/[?#]/, 1)[0]!;
+
+/** Whether the body can be as large as that of a bulk call. */
+const isLarge = (request: StrictRequest) => pathOf(request) === BULK || confirmsHold(request);
 
 const isRegister = (request: StrictRequest) => [REGISTER, BULK].includes(pathOf(request));
 
@@ -275,10 +304,17 @@ function waitingVerdict(target: Target, request: StrictRequest): Verdict {
   return codes ? { codes } : bodyVerdict(target, request);
 }
 
+function holdVerdict(target: Target, request: StrictRequest): Verdict {
+  const codes = codesWithoutHoldBody(request, isHold(headerOf(request, 'hold-for')));
+  if (codes) return { codes };
+  const verdict = bodyVerdict(target, request);
+  return hasWrongReference(request) ? { codes: [...verdict.codes, '11'] } : verdict;
+}
+
 function bodyVerdict(target: Target, request: StrictRequest): Verdict {
   const type = headerOf(request, 'content-type');
-  const isBulk = pathOf(request) === BULK;
-  if (request.body.length > (isBulk ? BULK_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES)) return { codes: ['10'] };
+  if (request.body.length > (isLarge(request) ? BULK_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES))
+    return { codes: ['10'] };
   if (type === undefined && request.body.length === 0) {
     const isChunked = headerOf(request, 'transfer-encoding') !== undefined;
     return isChunked ? { codes: ['10'] } : { codes: ['11'], wrong: [] };
@@ -301,14 +337,15 @@ function jsonVerdict(target: Target, request: StrictRequest): Verdict {
   } catch {
     return { codes: ['10'] };
   }
-  const most = pathOf(request) === BULK ? 65_536 : 1_024;
+  const most = isLarge(request) ? 65_536 : 1_024;
   // Two bytes for each value are always allowed.
   if (request.body.length > 2 * most && countOfValues(request.body) > most) return { codes: ['10'] };
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { codes: ['11'], wrong: [] };
   if (isAboutWebhooks(request)) return { codes: codesOfWebhook(request, body) };
   if (isAboutWaiting(request))
     return { codes: isKey(headerOf(request, 'idempotency-key')) ? codesOfJoin(body) : ['11'] };
-  const options = { key: headerOf(request, 'idempotency-key'), holdFor: headerOf(request, 'hold-for') };
+  const options = optionsIn(request);
+  if (isAboutHolds(request)) return { codes: codesOfHold(request, body, areRight(options)) };
   if (pathOf(request) === BULK) return bulkVerdict(target, body, options);
   const wrong = wrongFields(body);
   if (wrong.length > 0 || !areRight(options)) return { codes: ['11'], wrong };
@@ -347,6 +384,11 @@ interface CallOptions {
   key?: string | undefined;
   holdFor?: string | undefined;
 }
+
+const optionsIn = (request: StrictRequest): CallOptions => ({
+  key: headerOf(request, 'idempotency-key'),
+  holdFor: headerOf(request, 'hold-for'),
+});
 
 const areRight = ({ key, holdFor }: CallOptions) => isKey(key) && isHold(holdFor);
 

@@ -5,6 +5,7 @@ import { hostileBytes } from './hostile-bytes.ts';
 import {
   hostileBulk,
   hostileChange,
+  hostileHold,
   hostileRegistration,
   hostileWaiting,
   hostileWebhook,
@@ -41,6 +42,12 @@ const LANES: readonly Lane[] = [
   { name: 'changes', messages: hostileChange },
   { name: 'changes, attendees once', messages: hostileChange, duplicatePolicy: 'return_existing' },
   { name: 'waiting lists', messages: (target) => hostileWaiting(target, KEYS) },
+  { name: 'holds', messages: (target) => hostileHold(target, KEYS) },
+  {
+    name: 'holds, attendees once',
+    messages: (target) => hostileHold(target, []),
+    duplicatePolicy: 'reject',
+  },
   { name: 'webhooks', messages: hostileWebhook },
   { name: 'bytes and a reset', messages: hostileBytes, isReset: true },
   ...[1, 2, 3, 4].map((number) => ({ name: `bytes ${number}`, messages: hostileBytes })),

@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-/** What is stored of an event's registrations, in the fields that partners send, by serial. */
+/** What is stored of an event's registrations, in the fields that partners send, by serial. Without the seats of holds. */
 export async function storedBodies(
   db: Database,
   eventId: number,
@@ -10,6 +10,7 @@ export async function storedBodies(
     .selectFrom('registrations')
     .selectAll()
     .where('event_id', '=', eventId)
+    .where('hold_id', 'is', null)
     .orderBy('serial')
     .execute();
   return rows.map((row) => ({

@@ -17,6 +17,8 @@ export interface Target extends Fixture {
   model: ReservationModel;
   /** Registrations whose connection was closed or reset before their answer: they may have been carried out or not. */
   unanswered: Reservation[];
+  /** Holds that were made: the number of seats by reference. */
+  holds: Map<string, number>;
 }
 
 const PLENTY = 10_000_000;
@@ -52,6 +54,7 @@ export async function createTarget(db: Database, duplicatePolicy: DuplicatePolic
     foreignEventRef: foreign.eventRef,
     model: new ReservationModel(ofModel, HOLD_SHARE_PERCENT),
     unanswered: [],
+    holds: new Map(),
   };
 }
 

@@ -100,7 +100,7 @@ const isOmitted = (path: string, request: StrictRequest) =>
   path.endsWith('/rotate') && request.body.length === 0 && !hasOtherType(request);
 
 /** Whether a chunked body has another type than JSON. Without chunks, the type of an empty body does not matter. */
-const hasOtherType = (request: StrictRequest) =>
+export const hasOtherType = (request: StrictRequest) =>
   headerOf(request, 'transfer-encoding') !== undefined &&
   !/^application\/json(?:; ?charset="?utf-8"?)?$/i.test(headerOf(request, 'content-type') ?? '');
 
