@@ -43,8 +43,6 @@ export interface Delivery extends Queue {
   leasedAt: number;
 }
 
-const inQueue = ({ shardId, eventId, kind }: Queue) => ({ shard_id: shardId, event_id: eventId, kind });
-
 /** Queues a delivery for each subject that has none yet, in one statement. `since` is the time at which the delivery became due. */
 export async function queueDeliveries(
   db: Database,
@@ -147,17 +145,14 @@ export async function requeueDeliveries(db: Database, queue: Queue, subject: str
   return Number((await requeue(sql`subject = ${subject}`)).numAffectedRows);
 }
 
-const deliveriesOf = (db: Database, queue: Queue) =>
-  db.selectFrom('deliveries').where(({ and }) => and(inQueue(queue)));
+const deliveriesOf = (db: Database, { shardId, eventId, kind }: Queue) =>
+  db.selectFrom('deliveries').where(({ and }) => and({ shard_id: shardId, event_id: eventId, kind }));
 
 /** Returns whether at least `count` deliveries are due. Deliveries that wait for a retry do not count. */
 export async function hasQueued(db: Database, queue: Queue, count: number): Promise<boolean> {
-  const due = sql<boolean>`state in ('queued', 'retry', 'sending') and due_at <= now()`;
-  const last = deliveriesOf(db, queue)
-    .where(due)
-    .select('kind')
-    .offset(count - 1);
-  return (await last.limit(1).executeTakeFirst()) !== undefined;
+  const isDue = sql<boolean>`state in ('queued', 'retry', 'sending') and due_at <= now()`;
+  const due = deliveriesOf(db, queue).where(isDue).select('kind').limit(1);
+  return (await due.offset(count - 1).executeTakeFirst()) !== undefined;
 }
 
 /** Returns how many deliveries of a kind and event were sent. */
@@ -184,17 +179,11 @@ export async function countUnfinished(db: Database) {
 
 /** Deletes deliveries that were never sent, and that no process is trying to send. Those that were queued again are `sent` again. */
 export async function dequeue(db: Database, queue: Queue): Promise<void> {
-  const untried = { ...inQueue(queue), state: 'queued', possibly_twice: false } as const;
-  await db
-    .updateTable('deliveries')
-    .set({ state: 'sent' })
-    .where(({ and }) => and(untried))
-    .where('sent_at', 'is not', null)
-    .execute();
-  await db
-    .deleteFrom('deliveries')
-    .where(({ and }) => and(untried))
-    .execute();
+  const { shardId, eventId, kind } = queue;
+  const untried = sql`
+    where shard_id = ${shardId} and event_id = ${eventId} and kind = ${kind} and state = 'queued' and not possibly_twice`;
+  await sql`update deliveries set state = 'sent' ${untried} and sent_at is not null`.execute(db);
+  await sql`delete from deliveries ${untried}`.execute(db);
 }
 
 /** Returns the state of a delivery; undefined if there is none. */

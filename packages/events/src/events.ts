@@ -8,6 +8,10 @@ export type { Language } from '@floodgate/database';
 export const CONFIRMATION = 'confirmation';
 /** The kind of delivery that notifies pass holders of a change of the event. */
 export const EVENT_UPDATED = 'event-updated';
+/** The kind of delivery that notifies a contact of an offer. Its subject is the serial of the entry of a waiting list. */
+export const WAITING_OFFER = 'waiting-offer';
+/** The kinds that an operator enables and disables for an event. */
+export const EVENT_KINDS = [CONFIRMATION, EVENT_UPDATED, WAITING_OFFER] as const;
 
 /** The columns of an event. Not *, for the same reason as for tickets. */
 const COLUMNS = [

@@ -2,12 +2,11 @@ import { Type } from '@sinclair/typebox';
 import { defineAction, Flag, Id, text } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { dequeue, findDelivery, queueDeliveries, requeueDeliveries } from '@floodgate/deliveries';
-import { CONFIRMATION, findEvent, keepInShard } from '@floodgate/events';
+import { CONFIRMATION, EVENT_KINDS, findEvent, keepInShard } from '@floodgate/events';
 import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { findByPassReference } from '@floodgate/registrations/list';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { EVENT_KINDS } from './kinds/names.ts';
 import { digestOf } from './suppressions.ts';
 
 // Key of an advisory lock; it spells "mail". Without the lock, two operators at the same time could add two consumers.
@@ -109,11 +108,8 @@ export const resendAllMailAction = defineAction({
   name: 'mail.resend-all',
   input: Type.Object({ eventId: Id }),
   run: async (db, { eventId }, note) => {
-    const queued = await requeueDeliveries(
-      db,
-      { ...(await lockEnabled(db, eventId)), kind: CONFIRMATION },
-      null,
-    );
+    const consumer = await lockEnabled(db, eventId);
+    const queued = await requeueDeliveries(db, { ...consumer, kind: CONFIRMATION }, null);
     if (queued > 0) note(`event:${eventId}`, { after: { mailsQueued: queued } });
     return { eventId, queued };
   },

@@ -7,13 +7,13 @@ import {
   SendLoop,
   type SendLoopOptions,
 } from '@floodgate/deliveries';
+import { EVENT_KINDS } from '@floodgate/events';
 import { defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/journal';
 import type { Metrics } from '@floodgate/metrics';
 import { createPassSigner } from '@floodgate/passes';
 import { recordSpan, throttledWarn, type Logger } from '@floodgate/service';
 import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
 import { attendeeKind } from './kinds/attendee-mails.ts';
-import { EVENT_KINDS } from './kinds/names.ts';
 import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
 import { createMailcatcher } from './mailcatcher.ts';
 import type { MailMessage } from './message.ts';

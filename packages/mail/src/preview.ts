@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { CONFIRMATION, type Event } from '@floodgate/events';
+import { CONFIRMATION, WAITING_OFFER, type Event } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
 import { createRenderer } from './kinds/attendee-mails.ts';
-import { WAITING_OFFER } from './kinds/names.ts';
 import { renderNotice } from './kinds/webhook-disabled.ts';
 import type { MailMessage } from './message.ts';
 import { parseSender } from './settings.ts';

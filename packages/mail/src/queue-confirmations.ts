@@ -1,9 +1,8 @@
 import { inTransaction, type Database } from '@floodgate/database';
 import { hasQueued, queueDeliveries } from '@floodgate/deliveries';
-import { CONFIRMATION, findEvent } from '@floodgate/events';
+import { CONFIRMATION, findEvent, WAITING_OFFER } from '@floodgate/events';
 import { advance, readJournal, release, type Consumer, type RunEnd } from '@floodgate/journal';
 import type { Logger } from '@floodgate/service';
-import { WAITING_OFFER } from './kinds/names.ts';
 
 /** The kind of e-mail for each kind of journal entry. */
 const KINDS = { confirmed: CONFIRMATION, 'waiting.offered': WAITING_OFFER } as const;

@@ -1,7 +1,7 @@
 import { askShards, shardIds, textArray, type Database, type DeliveryState } from '@floodgate/database';
+import { EVENT_KINDS } from '@floodgate/events';
 import { lagOf } from '@floodgate/journal';
 import { sql } from 'kysely';
-import { EVENT_KINDS } from './kinds/names.ts';
 
 /** Progress of an event's e-mails. */
 export type MailStatus = Awaited<ReturnType<typeof readMailStatus>>['events'][number];

@@ -1,7 +1,7 @@
 import { formatPassReference } from '@floodgate/contract';
 import { plainArray, readThroughCache } from '@floodgate/database';
 import type { Delivery, DeliveryKind, Loaded } from '@floodgate/deliveries';
-import { CONFIRMATION, findEvent, type Event } from '@floodgate/events';
+import { CONFIRMATION, findEvent, WAITING_OFFER, type Event, type EVENT_KINDS } from '@floodgate/events';
 import { qrPng, type PassSigner } from '@floodgate/passes';
 import ical, { ICalCalendarMethod } from 'ical-generator';
 import { sql, type RawBuilder } from 'kysely';
@@ -9,7 +9,6 @@ import { createFrame, type MailMessage } from '../message.ts';
 import type { Sender } from '../settings.ts';
 import { findRefusals, type LoadOptions } from '../suppressions.ts';
 import { WORDS, type Words } from '../words.ts';
-import { WAITING_OFFER, type EVENT_KINDS } from './names.ts';
 
 type Kind = (typeof EVENT_KINDS)[number];
 
