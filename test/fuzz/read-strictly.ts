@@ -54,7 +54,7 @@ export function readStrictly(bytes: Buffer): StrictReading {
     if (!head) return { requests, end: 'malformed' };
     const body = readBody(head, text, headEnd + 4);
     if (typeof body === 'string') return { requests, end: body, partial: head };
-    const isPlain = head.isPlain && !body.hasTrailers;
+    const isPlain = head.isPlain && !body.hasExtras;
     requests.push({ ...head, isPlain, body: Buffer.from(body.content, 'latin1') });
     at = body.end;
     if (isLast(head)) return { requests, end: 'closed' };
@@ -98,8 +98,8 @@ interface Body {
   content: string;
   /** Where in the connection's bytes it ends. */
   end: number;
-  /** Fields behind the chunks: a server may refuse some of them. */
-  hasTrailers?: boolean;
+  /** Extensions of chunks, or fields behind them: a server may refuse some of them. */
+  hasExtras?: boolean;
 }
 
 function readBody(head: StrictRequest, text: string, start: number): Body | 'incomplete' | 'malformed' {
@@ -123,14 +123,16 @@ const isChunked = (coding: string) => coding.toLowerCase() === 'chunked';
 function readChunks(text: string, start: number): Body | 'incomplete' | 'malformed' {
   let content = '';
   let at = start;
+  let hasExtras = false;
   for (;;) {
     const lineEnd = text.indexOf('\r\n', at);
     if (lineEnd < 0) return 'incomplete';
     const size = CHUNK_SIZE.exec(text.slice(at, lineEnd));
     if (!size) return 'malformed';
+    hasExtras ||= size[0].includes(';');
     at = lineEnd + 2;
     const length = Number.parseInt(size[1]!, 16);
-    if (length === 0) return readTrailers(text, at, content);
+    if (length === 0) return readTrailers(text, at, { content, hasExtras });
     if (at + length + 2 > text.length) return 'incomplete';
     content += text.slice(at, at + length);
     at += length + 2;
@@ -138,12 +140,16 @@ function readChunks(text: string, start: number): Body | 'incomplete' | 'malform
   }
 }
 
-function readTrailers(text: string, start: number, content: string): Body | 'incomplete' | 'malformed' {
-  if (text.startsWith('\r\n', start)) return { content, end: start + 2 };
+function readTrailers(
+  text: string,
+  start: number,
+  body: Omit<Body, 'end'>,
+): Body | 'incomplete' | 'malformed' {
+  if (text.startsWith('\r\n', start)) return { ...body, end: start + 2 };
   const end = text.indexOf('\r\n\r\n', start);
   if (end < 0) return 'incomplete';
   const isWellFormed = readFields(text.slice(start, end).split('\r\n')) !== null;
-  return isWellFormed ? { content, end: end + 4, hasTrailers: true } : 'malformed';
+  return isWellFormed ? { ...body, end: end + 4, hasExtras: true } : 'malformed';
 }
 
 function isLast(head: StrictRequest): boolean {
