@@ -362,7 +362,6 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   record_scans: ['api'],
   settle_admissions: [],
   take_back_scan: [],
-  record_admissions: [],
   find_news: ['delivery', 'console'],
   webhook_delivered: ['delivery'],
   lease_deliveries: ['delivery'],

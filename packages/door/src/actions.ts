@@ -1,11 +1,17 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Flag, Id, instantOrNull, Name, text } from '@floodgate/audit';
-import { createDevice, renewCode, revokeDevice, type Device } from './devices.ts';
-import { createGate, ENTRY_RULES, updateGate } from './gates.ts';
+import { inCamelCase } from '@floodgate/database';
+import { findEvent, keepInShard } from '@floodgate/events';
+import { Failure, NotFound } from '@floodgate/service/failure';
+import { sql } from 'kysely';
+import * as devices from './devices.ts';
+import * as gates from './gates.ts';
 
 const IDS = 'ids, separated by commas';
 const Ids = Type.Array(Id, { minItems: 1, maxItems: 1_000, uniqueItems: true, description: IDS });
-const MAIN_AREA = 'main';
+/** `once`: a pass is admitted once in the area. `re-entry`: again after an exit. `any`: always. */
+const ENTRY_RULES = ['once', 're-entry', 'any'] as const;
+const DEFAULTS = { area: 'main', entryRule: 'once', tickets: null, opensAt: null, closesAt: null } as const;
 
 const optional = {
   tickets: Type.Optional(Type.Union([Ids, Type.Null()], { description: `${IDS}, or none for all` })),
@@ -34,14 +40,17 @@ export const createGateAction = defineAction({
   }),
   check: (input): Record<string, string> => (isUnordered(input) ? ORDER : {}),
   run: async (db, { eventId, ...given }, note) => {
-    const defaults = {
-      area: MAIN_AREA,
-      entryRule: 'once' as const,
-      tickets: null,
-      opensAt: null,
-      closesAt: null,
-    };
-    const gate = await createGate(db, eventId, { ...defaults, showsNames: false, ...given });
+    const values = { ...DEFAULTS, showsNames: false, ...given };
+    await keepInShard(db, eventId);
+    const { shardId } = await findEvent(db, eventId);
+    const other = (await gates.listGates(db, shardId, eventId)).find(({ area }) => area === values.area);
+    if (other && other.entryRule !== values.entryRule)
+      throw new Failure(`gate ${other.id} of the same area has the entry rule "${other.entryRule}"`);
+    await gates.assertTickets(db, shardId, eventId, values.tickets);
+    const inserted = inCamelCase(db)
+      .insertInto('gates')
+      .values({ ...values, shardId, eventId });
+    const gate = await inserted.returning(gates.COLUMNS).executeTakeFirstOrThrow();
     note(`gate:${gate.id}`, { after: { eventId, ...gate } });
     return gate;
   },
@@ -56,42 +65,75 @@ export const updateGateAction = defineAction({
     return isUnordered(given) ? ORDER : {};
   },
   run: async (db, { eventId, gateId, ...given }, note) => {
-    const { before, after } = await updateGate(db, eventId, gateId, given);
+    const { shardId } = await findEvent(db, eventId);
+    const before = (await gates.listGates(db, shardId, eventId)).find(({ id }) => id === gateId);
+    if (!before) throw new NotFound('no such gate');
+    await gates.assertTickets(db, shardId, eventId, given.tickets ?? null);
+    const updated = inCamelCase(db)
+      .updateTable('gates')
+      .set(given)
+      .where(({ and }) => and({ shardId, id: gateId }));
+    const after = await updated.returning(gates.COLUMNS).executeTakeFirstOrThrow();
     note(`gate:${gateId}`, { before: { ...before }, after: { ...after } });
     return after;
   },
 });
 
-const stateOf = ({ name, gates, revokedAt, lost }: Device) => ({ name, gates, revokedAt, lost });
+const stateOf = ({ name, gates: ids, revokedAt, lost }: devices.Device) => ({
+  name,
+  gates: ids,
+  revokedAt,
+  lost,
+});
 
-/** Adds a device, and returns the code that enrols it. */
+/** Adds a device, and returns it with the code that enrols it. */
 export const createDeviceAction = defineAction({
   name: 'device.create',
   input: Type.Object({ eventId: Id, name: Name, gates: Ids }),
   run: async (db, { eventId, ...given }, note) => {
-    const device = await createDevice(db, eventId, given);
-    note(`device:${device.id}`, { after: { eventId, ...stateOf(device) } });
-    return device;
+    await keepInShard(db, eventId);
+    const { shardId } = await findEvent(db, eventId);
+    await gates.assertGates(db, shardId, eventId, given.gates);
+    const { rows } = await sql<{ id: number }>`select nextval('door_ids')::integer as id`.execute(db);
+    const { id } = rows[0]!;
+    const { code, ...stored } = devices.createCode(shardId, id);
+    const inserted = inCamelCase(db)
+      .insertInto('devices')
+      .values({ shardId, id, eventId, ...given, ...stored });
+    const device = await inserted.returning(devices.COLUMNS).executeTakeFirstOrThrow();
+    note(`device:${id}`, { after: { eventId, ...stateOf(device) } });
+    return { ...device, code };
   },
 });
 
-/** Returns a new code for a device that has not used its code. */
+/** Returns a device with a new code. Throws Failure if the device has used its code, or is revoked. */
 export const renewDeviceCodeAction = defineAction({
   name: 'device.code',
   input: Type.Object({ eventId: Id, deviceId: Id }),
   run: async (db, { eventId, deviceId }, note) => {
-    const device = await renewCode(db, eventId, deviceId);
+    const { shardId } = await devices.findDevice(db, eventId, deviceId);
+    const { code, ...stored } = devices.createCode(shardId, deviceId);
+    const renewed = devices
+      .updateDevice(db, shardId, deviceId)
+      .set(stored)
+      .where(({ and }) => and({ publicKey: null, revokedAt: null }));
+    const device = await renewed.returning(devices.COLUMNS).executeTakeFirst();
+    if (!device) throw new Failure('the device was enrolled or revoked; create another device');
     note(`device:${deviceId}`, { after: { codeExpiresAt: device.codeExpiresAt } });
-    return device;
+    return { ...device, code };
   },
 });
 
-/** Revokes a device. A lost one never sends its last scans, and the report says so. */
+/** Revokes a device, which then erases its data. A lost one never sends its last scans, and the report says so. Safe to repeat. */
 export const revokeDeviceAction = defineAction({
   name: 'device.revoke',
   input: Type.Object({ eventId: Id, deviceId: Id, lost: Type.Optional(Flag) }),
   run: async (db, { eventId, deviceId, lost = false }, note) => {
-    const { before, after } = await revokeDevice(db, eventId, deviceId, lost);
+    const { shardId, device: before } = await devices.findDevice(db, eventId, deviceId);
+    const revoked = devices
+      .updateDevice(db, shardId, deviceId)
+      .set({ revokedAt: before.revokedAt ?? sql`now()`, lost: lost || before.lost, codeHash: null });
+    const after = await revoked.returning(devices.COLUMNS).executeTakeFirstOrThrow();
     note(`device:${deviceId}`, { before: stateOf(before), after: stateOf(after) });
     return after;
   },

@@ -1,32 +1,16 @@
-import { Type } from '@sinclair/typebox';
-import {
-  AdmissionList,
-  answersOf,
-  COMMON_FAILURES,
-  formatTimestamp,
-  parsePassReference,
-  RegistrationStatus,
-  success,
-} from '@floodgate/contract';
-import { inCamelCase, readThroughCache, type Database } from '@floodgate/database';
+import { success } from '@floodgate/contract';
+import { inCamelCase, readThroughCache } from '@floodgate/database';
 import { DRAW_WITHIN_MS } from '@floodgate/database/limits/quota-lease';
 import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
 import { admitBody, countNothing, limitRate } from '@floodgate/partners/limits';
-import {
-  createPassSigner,
-  jwkSetOf,
-  readEventDocument,
-  readRevocations,
-  type PassSigner,
-} from '@floodgate/passes';
-import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
+import { createPassSigner, jwkSetOf, readEventDocument, readRevocations } from '@floodgate/passes';
 import { InvalidInput } from '@floodgate/service/failure';
 import { createFairQueue } from '@floodgate/service/fair-queue';
-import { listAdmissions } from './admissions.ts';
+import { addAdmissionsRoute } from './admissions.ts';
 import { enrolDevice, noteContact, type DevicePrincipal } from './devices.ts';
 import { addDocument, described } from './document.ts';
 import { countAdmissions, listGates } from './gates.ts';
-import { authenticateDevice } from './principal.ts';
+import { authenticateDevice, REVOKED } from './principal.ts';
 import { recordScans } from './scans.ts';
 import { CounterQuery, EnrolRequest, RevocationsQuery, ScansRequest } from './wire.ts';
 
@@ -39,28 +23,20 @@ const REVOCATIONS_PER_PAGE = 10_000;
 export const doorApi = defineApi({
   settings: {},
   open(context) {
-    const { log, openPool, answerWithinMs } = context;
-    // Separate from the reservations: after an outage, all devices send their scans at once.
-    const db = openPool({
-      purpose: 'door',
-      maxConnections: CONNECTIONS,
-      statementTimeoutMs: answerWithinMs,
-    });
+    const { log, openPool } = context;
     const counters = openPool({
       purpose: 'door limits',
       maxConnections: 1,
       statementTimeoutMs: DRAW_WITHIN_MS,
     });
-    const signer = createPassSigner({ db: context.reads });
-    const documents = readThroughCache((eventId: number) => readEventDocument(context.reads, eventId));
-    const parts = { ...context, db, signer, documents };
+    const parts = openParts(context);
     const hooks = [authenticateDevice(context.reads), limitRate(counters, log), admitBody()];
     return {
       publicRoutes(app) {
         void app.register(
           async (door) => {
             await addDocument(door);
-            addEnrolRoute(door, db);
+            addEnrolRoute(door, parts);
             void door.register((ofDevices, _options, done) => {
               ofDevices.decorateRequest('device', null as never);
               ofDevices.decorateRequest('principal', null as never);
@@ -79,14 +55,18 @@ export const doorApi = defineApi({
   },
 });
 
-interface Parts extends ApiContext {
-  db: Database;
-  signer: PassSigner;
-  documents: ReturnType<typeof readThroughCache<number, Awaited<ReturnType<typeof readEventDocument>>>>;
+type Parts = ReturnType<typeof openParts>;
+
+function openParts(context: ApiContext) {
+  const { reads, openPool, answerWithinMs: statementTimeoutMs } = context;
+  // Separate from the reservations: after an outage, all devices send their scans at once.
+  const db = openPool({ purpose: 'door', maxConnections: CONNECTIONS, statementTimeoutMs });
+  const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
+  return { ...context, db, documents, signer: createPassSigner({ db: reads }) };
 }
 
 /** POST /door/v1/enrol: exchanges a code for the token of a device. */
-function addEnrolRoute(door: Routes, db: Database): void {
+function addEnrolRoute(door: Routes, { db }: Parts): void {
   const schema = {
     ...described('enrol', 'Exchange a code for the token of a device'),
     security: [],
@@ -161,8 +141,8 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
       bodyLimit: BODY_LIMIT_BYTES,
     },
     async ({ device, body, raw }, reply) => {
-      const { validFrom, validUntil } = await documents.forceFetch(device.eventId);
-      const record = () => recordScans(db, device, body, { keys: signer.keys, validFrom, validUntil });
+      const event = await documents.forceFetch(device.eventId);
+      const record = () => recordScans(db, device, body, signer, event);
       // Somebody waits at the gate. Scans that were decided offline can wait: after an outage, all devices send theirs at once.
       const isQuestion = body.scans.at(-1)!.decision === null;
       const recorded = isQuestion
@@ -170,7 +150,7 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
         : await queue(device.deviceId, () => !raw.socket.destroyed, record);
       if ('problem' in recorded)
         return recorded.problem === 'revoked'
-          ? reply.fail('20', { status: 410, message: 'The operator has revoked this device' })
+          ? reply.fail('20', REVOKED)
           : reply.fail('11', {
               message: `scans: another scan with the counter ${recorded.counter} was received before. Enrol the device again`,
             });
@@ -180,41 +160,6 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
         return { counter, outcome, name: name ?? null, ticket, first: first ?? null };
       });
       return success({ outcomes, nextCounter: body.scans.at(-1)!.counter + 1 });
-    },
-  );
-}
-
-/** GET /events/registrations/{passReference}/admissions: when the pass was let in, and where. */
-function addAdmissionsRoute(api: Routes, { reads, shardReads }: ApiContext): void {
-  api.get(
-    '/events/registrations/:passReference/admissions',
-    {
-      schema: {
-        operationId: 'listAdmissions',
-        tags: ['Registrations'],
-        summary: 'List Admissions',
-        description:
-          'Lists when and at which gates a registration that you made under this event was admitted, oldest first. Scans of a door ' +
-          'without network arrive later.',
-        failures: [...COMMON_FAILURES, '11', '34'],
-        params: Type.Pick(RegistrationStatus, ['passReference']),
-        response: answersOf(AdmissionList),
-      },
-    },
-    async ({ principal: { shardId, partnerId, eventId }, params: { passReference } }, reply) => {
-      const serial = parsePassReference(passReference)?.serial;
-      const [row] = serial
-        ? await shardReads(shardId, () => findRegistrations(reads, [{ shardId, serial, partnerId, eventId }]))
-        : [];
-      if (!row || passReferenceOf(row) !== passReference) return reply.fail('34');
-      const admissions = (await listAdmissions(reads, shardId, row.serial)).map(
-        ({ at, leftAt, ...admission }) => ({
-          ...admission,
-          dateAdmitted: formatTimestamp(at),
-          dateLeft: leftAt && formatTimestamp(leftAt),
-        }),
-      );
-      return success({ passReference, admissions });
     },
   );
 }

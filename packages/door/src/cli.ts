@@ -33,7 +33,7 @@ export function addDoorCommands(program: Command, cli: Cli) {
 function addGateCommands(program: Command, cli: Cli) {
   const gate = program.command('gate').description('where passes are scanned');
   const performs = performing(gate, cli, loadActions);
-  const textOf = ({ id, ...fields }: Gate) => record({ 'gate id': id, ...gateFieldsOf(fields) });
+  const textOf = (one: Gate) => record({ 'gate id': one.id, ...gateFieldsOf(one) });
   const create = performs('create', 'createGateAction', textOf)
     .description('add a gate to an event')
     .argument(...EVENT)
@@ -54,12 +54,7 @@ function addGateCommands(program: Command, cli: Cli) {
   addGateOptions(update);
   reading(gate, cli, loadOperations)('list', 'gateList', (gates: (Gate & GateCounts)[]) =>
     tableOf(
-      gates.map(({ id, admitted, inside, ...gateFields }) => ({
-        id,
-        ...gateFieldsOf(gateFields),
-        admitted,
-        inside,
-      })),
+      gates.map(({ admitted, inside, ...one }) => ({ id: one.id, ...gateFieldsOf(one), admitted, inside })),
     ),
   )
     .description('list the gates of an event, with the number of people')
@@ -105,7 +100,7 @@ function addDeviceCommands(program: Command, cli: Cli) {
     .argument(...EVENT);
 }
 
-function gateFieldsOf({ name, area, entryRule, tickets, opensAt, closesAt, showsNames }: Omit<Gate, 'id'>) {
+function gateFieldsOf({ name, area, entryRule, tickets, opensAt, closesAt, showsNames }: Gate) {
   const window = { opens: opensAt, closes: closesAt };
   return { name, area, rule: entryRule, tickets: tickets?.join(' ') ?? 'all', ...window, names: showsNames };
 }
@@ -118,46 +113,28 @@ function deviceFieldsOf(device: Device) {
 }
 
 /** Returns the report as text: the verdict first, then the numbers, then every conflict. */
-function reportText({
-  name,
-  complete,
-  open,
-  except,
-  gates,
-  devices,
-  conflicts,
-  refused,
-}: DoorReport): string {
-  const verdict = [...open, ...except].map((line) => `  ${line}`);
-  const side = ({ gate, device, at }: DoorReport['conflicts'][number]['first']) =>
+function reportText({ name, complete, open, except, conflicts, ...report }: DoorReport): string {
+  const gates = report.gates.map(({ id, name: gate, area, admitted, inside }) => {
+    return { id, gate, area, admitted, inside };
+  });
+  const devices = report.devices.map(({ id, name: device, state, lastCounter, received, lastContactAt }) => {
+    return { id, device, state, scans: lastCounter, received, 'last contact': lastContactAt };
+  });
+  const refused = report.refused.map(({ outcome, scans, letIn }) => {
+    return { reason: outcome, scans, 'let in offline': letIn };
+  });
+  const side = ({ gate, device, at }: (typeof conflicts)[number]['first']) =>
     `${timeText(at)} ${gate} (${device})`;
   return [
     `${name}: the list of scans is ${complete ? 'complete' : 'not complete'}`,
-    ...verdict,
-    '',
-    tableOf(
-      gates.map(({ id, name: gate, area, admitted, inside }) => ({ id, gate, area, admitted, inside })),
-    ),
-    '',
-    tableOf(
-      devices.map(({ id, name: device, state, lastCounter, received, lastContactAt }) => ({
-        id,
-        device,
-        state,
-        scans: lastCounter,
-        received,
-        'last contact': lastContactAt,
-      })),
-    ),
-    '',
-    `conflicts: ${conflicts.length}`,
+    ...[...open, ...except].map((line) => `  ${line}`),
+    `\n${tableOf(gates)}`,
+    `\n${tableOf(devices)}`,
+    `\nconflicts: ${conflicts.length}`,
     ...conflicts.map(
       ({ passReference, first, again }) => `  ${passReference}: ${side(first)}, again ${side(again)}`,
     ),
-    '',
-    'refused scans:',
-    tableOf(
-      refused.map(({ outcome, scans, letIn }) => ({ reason: outcome, scans, 'let in offline': letIn })),
-    ),
+    `\nrefused scans:`,
+    tableOf(refused),
   ].join('\n');
 }

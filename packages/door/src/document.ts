@@ -1,28 +1,18 @@
 import swagger from '@fastify/swagger';
 import type { Routes } from '@floodgate/http';
 
-const HEADERS = {
-  token: { name: 'authorization', description: 'Door and the token of the device.' },
-  time: {
-    name: 'x-door-time',
-    description: 'The time of the server in Unix milliseconds, within 60 seconds.',
-  },
-  signature: {
-    name: 'x-door-signature',
-    description: 'The signature of method, path and time by the key of the device.',
-  },
+const header = (name: string, description: string) =>
+  ({ type: 'apiKey', in: 'header', name, description }) as const;
+const SCHEMES = {
+  token: header('authorization', 'Door and the token of the device.'),
+  time: header('x-door-time', 'The time of the server in Unix milliseconds, within 60 seconds.'),
+  signature: header('x-door-signature', 'The signature of method, path and time by the key of the device.'),
 };
-const securitySchemes = Object.fromEntries(
-  Object.entries(HEADERS).map(([name, header]) => [
-    name,
-    { type: 'apiKey' as const, in: 'header' as const, ...header },
-  ]),
-);
 
 /** Returns the schema of a route of devices. The document of partners hides it. */
-export const described = (operationId: string, summary: string) => ({
+export const described = (id: string, summary: string) => ({
   hide: true,
-  operationId,
+  operationId: id,
   summary,
   tags: ['Door'],
 });
@@ -43,8 +33,8 @@ export async function addDocument(door: Routes): Promise<void> {
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/' }],
-      components: { securitySchemes },
-      security: [Object.fromEntries(Object.keys(HEADERS).map((name) => [name, []]))],
+      components: { securitySchemes: SCHEMES },
+      security: [Object.fromEntries(Object.keys(SCHEMES).map((name) => [name, []]))],
     },
     transform: ({ schema, url }) => ({ schema: { ...schema, hide: url.endsWith('.json') }, url }),
   });

@@ -1,69 +1,28 @@
 import { inCamelCase, plainArray, type Database } from '@floodgate/database';
-import { findEvent, keepInShard } from '@floodgate/events';
-import { Failure, InvalidInput, NotFound } from '@floodgate/service/failure';
+import { InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 
-/** `once`: a pass is admitted once in the area. `re-entry`: again after an exit. `any`: always. */
-export const ENTRY_RULES = ['once', 're-entry', 'any'] as const;
-export type EntryRule = (typeof ENTRY_RULES)[number];
-
-const COLUMNS = ['id', 'name', 'area', 'tickets', 'opensAt', 'closesAt', 'entryRule', 'showsNames'] as const;
-
-export interface GateSettings {
-  name: string;
-  /** Null: all tickets of the event. */
-  tickets: number[] | null;
-  opensAt: Date | null;
-  closesAt: Date | null;
-  showsNames: boolean;
-}
-
-export type Gate = GateSettings & { id: number; area: string; entryRule: EntryRule };
-
-/** Adds a gate to an event. Throws Failure if another gate of its area has another rule. */
-export async function createGate(db: Database, eventId: number, gate: Omit<Gate, 'id'>): Promise<Gate> {
-  await keepInShard(db, eventId);
-  const { shardId } = await findEvent(db, eventId);
-  const { area, entryRule } = gate;
-  const other = (await listGates(db, shardId, eventId)).find((one) => one.area === area);
-  if (other && other.entryRule !== entryRule)
-    throw new Failure(`gate ${other.id} of the same area has the entry rule "${other.entryRule}"`);
-  await assertTickets(db, shardId, eventId, gate.tickets);
-  return inCamelCase(db)
-    .insertInto('gates')
-    .values({ ...gate, shardId, eventId })
-    .returning(COLUMNS)
-    .executeTakeFirstOrThrow();
-}
-
-/** Changes the given settings of a gate. Returns it before and after the change. Throws NotFound if there is no such gate. */
-export async function updateGate(
-  db: Database,
-  eventId: number,
-  gateId: number,
-  given: Partial<GateSettings>,
-) {
-  const { shardId } = await findEvent(db, eventId);
-  const before = (await listGates(db, shardId, eventId)).find(({ id }) => id === gateId);
-  if (!before) throw new NotFound('no such gate');
-  await assertTickets(db, shardId, eventId, given.tickets ?? null);
-  const updated = inCamelCase(db)
-    .updateTable('gates')
-    .set(given)
-    .where('shardId', '=', shardId)
-    .where('id', '=', gateId);
-  return { before, after: await updated.returning(COLUMNS).executeTakeFirstOrThrow() };
-}
+export const COLUMNS = [
+  'id',
+  'name',
+  'area',
+  'tickets',
+  'opensAt',
+  'closesAt',
+  'entryRule',
+  'showsNames',
+] as const;
 
 /** Returns the gates of an event. */
-export const listGates = (db: Database, shardId: number, eventId: number): Promise<Gate[]> =>
+export const listGates = (db: Database, shardId: number, eventId: number) =>
   inCamelCase(db)
     .selectFrom('gates')
     .select(COLUMNS)
-    .where('shardId', '=', shardId)
-    .where('eventId', '=', eventId)
+    .where(({ and }) => and({ shardId, eventId }))
     .orderBy('id')
     .execute();
+
+export type Gate = Awaited<ReturnType<typeof listGates>>[number];
 
 /** Throws InvalidInput unless all of them are gates of the event. */
 export async function assertGates(db: Database, shardId: number, eventId: number, ids: readonly number[]) {
@@ -71,7 +30,8 @@ export async function assertGates(db: Database, shardId: number, eventId: number
   if (!ids.every((id) => known.has(id))) throw new InvalidInput({ gates: 'ids of gates of the event' });
 }
 
-async function assertTickets(db: Database, shardId: number, eventId: number, ids: readonly number[] | null) {
+/** Throws InvalidInput unless all of them are tickets of the event. Null: all tickets. */
+export async function assertTickets(db: Database, shardId: number, eventId: number, ids: number[] | null) {
   if (ids === null) return;
   const { rows } = await sql`
     select from tickets where shard_id = ${shardId} and event_id = ${eventId}

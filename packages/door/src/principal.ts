@@ -16,6 +16,9 @@ const CLOCK_MS = 60_000;
 const REQUESTS_PER_SECOND = 200;
 const TOKEN = /^Door ([\w-]{1,100})$/;
 
+/** The answer to a device that the operator has revoked. */
+export const REVOKED = { status: 410, message: 'The operator has revoked this device' };
+
 const isNow = (time: unknown) => Math.abs(Date.now() - Number(time)) <= CLOCK_MS;
 
 /**
@@ -29,14 +32,10 @@ export function authenticateDevice(db: Database): onRequestHookHandler {
   return (request, reply, done) => {
     void reply.header('cache-control', 'no-store');
     const [, token] = TOKEN.exec(request.headers.authorization ?? '') ?? [];
-    if (!token) {
-      reply.fail('20', { message: 'authorization: Door and the token of the device' });
-      return;
-    }
+    if (!token) return void reply.fail('20', { message: 'authorization: Door and the token of the device' });
     const admit = (device: DevicePrincipal | 'unknown') => {
       if (device === 'unknown') return void reply.fail('20', { message: 'The token is not known' });
-      if (device.isRevoked)
-        return void reply.fail('20', { status: 410, message: 'The operator has revoked this device' });
+      if (device.revokedAt) return void reply.fail('20', REVOKED);
       const fault = faultOf(request, device);
       if (fault) return void reply.fail('20', { message: fault });
       request.device = device;

@@ -5,35 +5,12 @@ import { sql } from 'kysely';
 import { listDevices, missingCounters, type Device } from './devices.ts';
 import { countAdmissions, listGates } from './gates.ts';
 
-/** Two devices let one pass in. */
-export interface Conflict {
-  passReference: string;
-  area: string;
-  first: ConflictSide;
-  again: ConflictSide;
-}
-type ConflictSide = { gate: string; device: string; at: Date };
-
-/** A device, with the counters of its scans that were not received, and the reason why it may have more. */
-export type ReportedDevice = Pick<
-  Device,
-  | 'id'
-  | 'name'
-  | 'version'
-  | 'lastContactAt'
-  | 'skewMs'
-  | 'lastCounter'
-  | 'received'
-  | 'revokedAt'
-  | 'forkedCounter'
-> & { missing: [number, number][]; state: 'signed off' | 'active' | 'revoked' | 'lost' | 'not enrolled' };
-
 /** Returns everything that is known about the doors of an event, and whether it is complete. */
 export async function readDoorReport(db: Database, eventId: number) {
   const { shardId, name, passPrefix } = await findEvent(db, eventId);
   const counts = await countAdmissions(db, shardId, eventId);
   const gates = (await listGates(db, shardId, eventId)).map((gate) => ({ ...gate, ...counts.get(gate.id)! }));
-  const devices: ReportedDevice[] = [];
+  const devices = [];
   for (const device of await listDevices(db, shardId, eventId))
     devices.push(await describe(db, shardId, device));
   const conflicts = await listConflicts(db, shardId, eventId, passPrefix);
@@ -43,15 +20,15 @@ export async function readDoorReport(db: Database, eventId: number) {
 
 export type DoorReport = Awaited<ReturnType<typeof readDoorReport>>;
 
-async function describe(db: Database, shardId: number, device: Device): Promise<ReportedDevice> {
+/** Returns a device, with the counters of its scans that were not received, and the reason why it may have more. */
+async function describe(db: Database, shardId: number, device: Device) {
   const { id, name, version, lastContactAt, skewMs, lastCounter, received, revokedAt, forkedCounter } =
     device;
-  const missing = received < lastCounter ? await missingCounters(db, shardId, id, lastCounter) : [];
   const facts = { id, name, version, lastContactAt, skewMs, lastCounter, received, revokedAt, forkedCounter };
-  return { ...facts, missing, state: stateOf(device) };
+  return { ...facts, missing: await missingCounters(db, shardId, device), state: stateOf(device) };
 }
 
-function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device): ReportedDevice['state'] {
+function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device) {
   if (!enrolled) return 'not enrolled';
   if (lost) return 'lost';
   // Also if it was revoked afterwards.
@@ -63,7 +40,7 @@ function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device): ReportedDe
  * Returns whether every scan of every device was received. `except`: what is missing for good, because its device is lost or was revoked.
  * `open`: what can still arrive. The list is complete if there is neither.
  */
-function verdictOf(devices: readonly ReportedDevice[]) {
+function verdictOf(devices: Awaited<ReturnType<typeof describe>>[]) {
   const except: string[] = [];
   const open: string[] = [];
   for (const { id, name, state, missing, lastCounter, revokedAt, forkedCounter } of devices) {
@@ -81,16 +58,10 @@ function verdictOf(devices: readonly ReportedDevice[]) {
   return { complete: open.length === 0 && except.length === 0, open, except };
 }
 
-/** Returns the conflicts of an event, oldest first. */
-async function listConflicts(
-  db: Database,
-  shardId: number,
-  eventId: number,
-  prefix: string,
-): Promise<Conflict[]> {
+/** Returns the conflicts of an event, oldest first: two devices let one pass in. */
+async function listConflicts(db: Database, shardId: number, eventId: number, prefix: string) {
   type Row = Record<'registration' | 'passCode', number> &
-    Pick<Conflict, 'area'> &
-    Record<'gate' | 'device' | 'firstGate' | 'firstDevice', string> &
+    Record<'area' | 'gate' | 'device' | 'firstGate' | 'firstDevice', string> &
     Record<'at' | 'firstAt', Date>;
   const { rows } = await sql<Row>`
     select a.registration, r.pass_code as "passCode", a.area, a.at, g.name as gate, d.name as device,

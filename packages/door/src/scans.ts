@@ -24,12 +24,6 @@ export type RecordedScan = Pick<Outcome, 'counter' | 'outcome' | 'first' | 'name
 export type Recorded =
   { outcomes: RecordedScan[] } | { problem: 'revoked' } | { problem: 'forked'; counter: number };
 
-/** The times between which passes of the event are valid. Null: there is no limit. */
-interface Validity {
-  validFrom: string | null;
-  validUntil: string | null;
-}
-
 /**
  * Records scans of a device, and resolves to their outcomes. Safe to repeat. Throws InvalidInput if the signature is wrong, or if the scans
  * are not a chain.
@@ -38,14 +32,15 @@ export async function recordScans(
   db: Database,
   device: DevicePrincipal,
   { scans, sentAt, signature }: ScansRequest,
-  { keys, validFrom, validUntil }: Validity & Pick<PassSigner, 'keys'>,
+  signer: PassSigner,
+  { validFrom, validUntil }: Record<'validFrom' | 'validUntil', string | null>,
 ): Promise<Recorded> {
   const hashes = hashesOf(device.deviceId, scans);
   const last = scans.at(-1)!;
   if (!isSignedBy(device.publicKey, textOf('scans', sentAt, hashes.at(-1)!), signature))
     throw new InvalidInput({ signature: 'the signature of these scans by the key of the device' });
   const skewMs = Date.now() - Date.parse(sentAt);
-  const rows = await rowsOf(device, scans, hashes, skewMs, await keys());
+  const rows = await rowsOf(device, scans, hashes, skewMs, await signer.keys());
   const { rows: answers } = await sql<{ recorded: Recorded }>`
     select record_scans(
       ${device.shardId}::integer, ${device.deviceId}::integer, ${JSON.stringify(rows)}::json, ${scans[0]!.counter}::bigint,
@@ -86,11 +81,9 @@ function faultOf(
   // 30 February is a time for JavaScript only.
   if (new Date(scannedAt).toISOString() !== scannedAt) return ['scannedAt', 'a time that exists'];
   if (of !== null && of >= counter) return ['of', 'the counter of an earlier scan, or null'];
-  return isPossible(direction, decision) ? null : ['decision', 'an outcome of this direction, or null'];
+  const only = DIRECTION_OF[decision ?? ''] ?? direction;
+  return direction === only ? null : ['decision', 'an outcome of this direction, or null'];
 }
-
-const isPossible = (direction: string, decision: string | null) =>
-  decision === null || (DIRECTION_OF[decision] ?? direction) === direction;
 
 /** Returns what record_scans needs of each scan, in the order in which it locks registrations. */
 async function rowsOf(
@@ -104,22 +97,13 @@ async function rowsOf(
   const rows = [];
   const takenBack = new Set(scans.map(({ of }) => of));
   let latestMs = -Infinity;
-  for (const [index, { counter, previousHash, pass, gateID, ...scan }] of scans.entries()) {
+  for (const [index, { pass, previousHash, ...scan }] of scans.entries()) {
     if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await nextTick();
     latestMs = Math.max(latestMs, Date.parse(scan.scannedAt) + skewMs);
-    rows.push({
-      counter,
-      hash: hex(hashes[index]!),
-      previous: hex(previousHash),
-      gate: gateID,
-      direction: scan.direction,
-      of: scan.of,
-      scanned_at: scan.scannedAt,
-      latest: new Date(latestMs).toISOString(),
-      taken_back: takenBack.has(counter),
-      decision: scan.decision,
-      ...subjectOf(pass, eventId, privateKeys),
-    });
+    const latest = new Date(latestMs).toISOString();
+    const isTakenBack = takenBack.has(scan.counter);
+    const chain = { hash: hex(hashes[index]!), previous: hex(previousHash) };
+    rows.push({ ...scan, ...chain, latest, isTakenBack, ...subjectOf(pass, eventId, privateKeys) });
   }
   const orderOf = ({ serial }: { serial?: number | null }) => serial ?? 0;
   return rows.sort((one, other) => orderOf(one) - orderOf(other) || one.counter - other.counter);

@@ -40,6 +40,7 @@ export const EnrolRequest = Type.Object({
     maxLength: 64,
   }),
 });
+export type EnrolRequest = Static<typeof EnrolRequest>;
 
 const Scan = Type.Object(
   {
@@ -83,12 +84,6 @@ export interface Outcome {
   first: { at: string; gate: string; device: string } | null;
 }
 
-export const CounterQuery = Type.Object({
-  counter: Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$', description: 'Required, the last counter' }),
-});
-export const RevocationsQuery = Type.Object({
-  after: Type.String({
-    pattern: '^(0|[1-9][0-9]{0,14})$',
-    description: 'Required, the cursor of the last page, or 0',
-  }),
-});
+const Digits = (description: string) => Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$', description });
+export const CounterQuery = Type.Object({ counter: Digits('Required, the last counter') });
+export const RevocationsQuery = Type.Object({ after: Digits('Required, the cursor of the last page, or 0') });

@@ -30,6 +30,10 @@ declare
   admitted bigint[] := '{}';
   admitted_again bigint[] := '{}';
   forked bigint;
+  -- By change for finalize_batches.
+  kinds text[];
+  serials bigint[];
+  partners integer[];
 begin
   select * into scanner from devices where shard_id = shard and id = device for no key update;
   if scanner.revoked_at is not null then
@@ -61,8 +65,8 @@ begin
 
   for scan in
     select * from json_to_recordset(input) as i (
-      counter bigint, hash text, previous text, gate integer, direction text, "of" bigint, scanned_at timestamptz,
-      latest timestamptz, taken_back boolean, decision text, serial bigint, ticket integer, code bigint, problem text
+      counter bigint, hash text, previous text, "gateID" integer, direction text, "of" bigint, "scannedAt" timestamptz,
+      latest timestamptz, "isTakenBack" boolean, decision text, serial bigint, ticket integer, code bigint, problem text
     )
   loop
     select outcome into result from scans where shard_id = shard and device_id = device and counter = scan.counter;
@@ -70,8 +74,8 @@ begin
       results := results || json_build_object('counter', scan.counter, 'outcome', result);
       continue;
     end if;
-    if gate.id is distinct from scan.gate then
-      select * into gate from gates where shard_id = shard and id = scan.gate and event_id = scanner.event_id;
+    if gate.id is distinct from scan."gateID" then
+      select * into gate from gates where shard_id = shard and id = scan."gateID" and event_id = scanner.event_id;
     end if;
     -- Locked, so that cancellations and scans of one registration wait for each other.
     select serial, partner_id, ticket_id, cancelled_at, full_name into seat from registrations
@@ -83,7 +87,7 @@ begin
       when scan.decision is null and scan.direction <> 'undo' then clock_timestamp()
       else greatest(earliest, least(asked_at, scan.latest)) end;
     -- Undone, or decided by the device.
-    is_taken_back := scan.taken_back or exists (
+    is_taken_back := scan."isTakenBack" or exists (
       select from scans where shard_id = shard and device_id = device and of_counter = scan.counter
     );
     conflicts := '{}';
@@ -122,8 +126,8 @@ begin
       shard_id, device_id, counter, event_id, hash, previous_hash, gate_id, area, serial, direction, of_counter, scanned_at,
       at, received_at, decision, outcome, signature, sent_at
     ) values (
-      shard, device, scan.counter, scanner.event_id, decode(scan.hash, 'hex'), decode(scan.previous, 'hex'), scan.gate,
-      gate.area, seat.serial, scan.direction, scan."of", scan.scanned_at, scan_at, asked_at, scan.decision, result,
+      shard, device, scan.counter, scanner.event_id, decode(scan.hash, 'hex'), decode(scan.previous, 'hex'), scan."gateID",
+      gate.area, seat.serial, scan.direction, scan."of", scan."scannedAt", scan_at, asked_at, scan.decision, result,
       case when scan.counter = highest then call_signature end, case when scan.counter = highest then call_sent_at end
     );
     stored := stored + 1;
@@ -162,8 +166,19 @@ begin
     );
   end loop;
 
-  perform record_admissions(shard, 'admitted', admitted);
-  perform record_admissions(shard, 'admitted_again', admitted_again);
+  -- It reads and inserts in two statements: see record_changes.
+  kinds := array_fill('admitted'::text, array[cardinality(admitted)])
+    || array_fill('admitted_again'::text, array[cardinality(admitted_again)]);
+  select array_agg(kind), array_agg(partner_id), array_agg(change.serial)
+  from unnest(kinds, admitted || admitted_again) as change (kind, serial)
+  cross join lateral (
+    select partner_id from admissions where shard_id = shard and serial = change.serial offset 0
+  ) a
+  into kinds, partners, serials;
+  insert into changes (shard_id, kind, event_id, partner_id, serials)
+  select shard, kind, scanner.event_id, partner_id, array_agg(serial)
+  from unnest(kinds, partners, serials) as change (kind, partner_id, serial)
+  group by kind, partner_id order by kind;
   update devices
   set last_contact_at = asked_at, skew_ms = skew, received = received + stored, last_counter = greatest(last_counter, highest),
     signed_off_at = case when stored = 0 then signed_off_at end
