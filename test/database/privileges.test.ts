@@ -361,7 +361,6 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   serve_waiting: [],
   record_scans: ['api'],
   settle_admissions: [],
-  take_back_scan: [],
   find_news: ['delivery', 'console'],
   webhook_delivered: ['delivery'],
   lease_deliveries: ['delivery'],

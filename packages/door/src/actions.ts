@@ -10,7 +10,9 @@ import * as gates from './gates.ts';
 const IDS = 'ids, separated by commas';
 const Ids = Type.Array(Id, { minItems: 1, maxItems: 1_000, uniqueItems: true, description: IDS });
 /** `once`: a pass is admitted once in the area. `re-entry`: again after an exit. `any`: always. */
-const ENTRY_RULES = ['once', 're-entry', 'any'] as const;
+const EntryRule = Type.Union([Type.Literal('once'), Type.Literal('re-entry'), Type.Literal('any')], {
+  description: 'once, re-entry, any',
+});
 const DEFAULTS = { area: 'main', entryRule: 'once', tickets: null, opensAt: null, closesAt: null } as const;
 
 const optional = {
@@ -30,12 +32,7 @@ export const createGateAction = defineAction({
     eventId: Id,
     name: Name,
     area: Type.Optional(text(1, 64)),
-    entryRule: Type.Optional(
-      Type.Union(
-        ENTRY_RULES.map((rule) => Type.Literal(rule)),
-        { description: ENTRY_RULES.join(', ') },
-      ),
-    ),
+    entryRule: Type.Optional(EntryRule),
     ...optional,
   }),
   check: (input): Record<string, string> => (isUnordered(input) ? ORDER : {}),

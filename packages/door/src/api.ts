@@ -31,25 +31,20 @@ export const doorApi = defineApi({
     });
     const parts = openParts(context);
     const hooks = [authenticateDevice(context.reads), limitRate(counters, log), admitBody()];
+    const addRoutes = async (door: Routes) => {
+      await addDocument(door);
+      addEnrolRoute(door, parts);
+      void door.register((ofDevices, _options, done) => {
+        for (const name of ['device', 'principal'] as const) ofDevices.decorateRequest(name, null as never);
+        ofDevices.decorateRequest('countAs', countNothing);
+        for (const hook of hooks) ofDevices.addHook('onRequest', hook);
+        addStateRoutes(ofDevices, parts);
+        addScansRoute(ofDevices, parts);
+        done();
+      });
+    };
     return {
-      publicRoutes(app) {
-        void app.register(
-          async (door) => {
-            await addDocument(door);
-            addEnrolRoute(door, parts);
-            void door.register((ofDevices, _options, done) => {
-              ofDevices.decorateRequest('device', null as never);
-              ofDevices.decorateRequest('principal', null as never);
-              ofDevices.decorateRequest('countAs', countNothing);
-              for (const hook of hooks) ofDevices.addHook('onRequest', hook);
-              addStateRoutes(ofDevices, parts);
-              addScansRoute(ofDevices, parts);
-              done();
-            });
-          },
-          { prefix: '/door/v1' },
-        );
-      },
+      publicRoutes: (app) => void app.register(addRoutes, { prefix: '/door/v1' }),
       routes: (api) => addAdmissionsRoute(api, context),
     };
   },
@@ -67,11 +62,8 @@ function openParts(context: ApiContext) {
 
 /** POST /door/v1/enrol: exchanges a code for the token of a device. */
 function addEnrolRoute(door: Routes, { db }: Parts): void {
-  const schema = {
-    ...described('enrol', 'Exchange a code for the token of a device'),
-    security: [],
-    body: EnrolRequest,
-  };
+  const input = { security: [], body: EnrolRequest };
+  const schema = described('enrol', 'Exchange a code for the token of a device', input);
   door.post('/enrol', { schema }, async ({ body }, reply) => {
     const enrolled = await enrolDevice(db, body);
     if (!enrolled)
@@ -92,35 +84,32 @@ function addStateRoutes(door: Routes, { reads, db, signer, documents }: Parts): 
       .filter(({ id }) => gates.includes(id))
       .map(({ id, ...gate }) => ({ gateID: id, ...gate, ...counted.get(id) }));
   };
-  const state = described('getState', 'Get the gates, the signed event and the keys');
-  door.get('/state', { schema: { ...state, querystring: CounterQuery } }, async ({ device, query }) => {
+  const querystring = CounterQuery;
+  const state = described('getState', 'Get the gates, the signed event and the keys', { querystring });
+  door.get('/state', { schema: state }, async ({ device, query }) => {
     const { nextCounter, signedOffAt } = await noteContact(db, device, Number(query.counter));
     const event = await signer.sign('event', await documents.forceFetch(device.eventId));
     const keys = jwkSetOf(await signer.keys());
     const own = { deviceID: device.deviceId, deviceName: device.name, signedOff: signedOffAt !== null };
     return success({ device: own, nextCounter, event, keys, gates: await gatesOf(device) });
   });
-  const revocations = described('listRevocations', 'List the revoked passes of all partners, signed');
-  door.get(
-    '/revocations',
-    { schema: { ...revocations, querystring: RevocationsQuery } },
-    async ({ device, query }) => {
-      const scope = { ...device, partnerId: null };
-      const page = await readRevocations(reads, scope, Number(query.after), REVOCATIONS_PER_PAGE);
-      if (typeof page === 'string') throw new InvalidInput({ after: 'the cursor of the last page, or 0' });
-      const { cursor, more } = page;
-      return success({ revocations: await signer.sign('revocations', page), cursor, more });
-    },
-  );
-  const addShiftRoute = (path: '/sign-off' | '/resume', signedOff: boolean, id: string, summary: string) =>
-    door.post(
-      path,
-      { schema: { ...described(id, summary), querystring: CounterQuery } },
-      async ({ device, query }) => {
-        const { nextCounter } = await noteContact(db, device, Number(query.counter), signedOff);
-        return success({ signedOff, nextCounter });
-      },
-    );
+  const revocations = described('listRevocations', 'List the revoked passes of all partners, signed', {
+    querystring: RevocationsQuery,
+  });
+  door.get('/revocations', { schema: revocations }, async ({ device, query }) => {
+    const scope = { ...device, partnerId: null };
+    const page = await readRevocations(reads, scope, Number(query.after), REVOCATIONS_PER_PAGE);
+    if (typeof page === 'string') throw new InvalidInput({ after: 'the cursor of the last page, or 0' });
+    const { cursor, more } = page;
+    return success({ revocations: await signer.sign('revocations', page), cursor, more });
+  });
+  const addShiftRoute = (path: string, signedOff: boolean, id: string, summary: string) => {
+    const schema = described(id, summary, { querystring });
+    door.post(path, { schema }, async ({ device, query }) => {
+      const { nextCounter } = await noteContact(db, device, Number(query.counter), signedOff);
+      return success({ signedOff, nextCounter });
+    });
+  };
   addShiftRoute('/sign-off', true, 'signOff', 'Promise that no scan follows the last counter');
   addShiftRoute('/resume', false, 'resume', 'Take the promise back');
 }
@@ -129,14 +118,14 @@ function addStateRoutes(door: Routes, { reads, db, signer, documents }: Parts): 
 function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithinMs }: Parts): void {
   const titles = readThroughCache(async (eventId: number, shardId: number) => {
     const tickets = inCamelCase(reads).selectFrom('tickets').select(['id', 'title']);
-    const ofEvent = tickets.where('shardId', '=', shardId).where('eventId', '=', eventId);
-    return new Map((await ofEvent.execute()).map(({ id, title }) => [id, title]));
+    const ofEvent = await tickets.where(({ and }) => and({ shardId, eventId })).execute();
+    return new Map(ofEvent.map(({ id, title }) => [id, title]));
   });
   const queue = createFairQueue({ answerWithinMs, abandonsStarted: false });
   door.post(
     '/scans',
     {
-      schema: { ...described('recordScans', 'Record scans, and get their outcomes'), body: ScansRequest },
+      schema: described('recordScans', 'Record scans, and get their outcomes', { body: ScansRequest }),
       config: { countsBySize: true },
       bodyLimit: BODY_LIMIT_BYTES,
     },

@@ -10,11 +10,12 @@ const SCHEMES = {
 };
 
 /** Returns the schema of a route of devices. The document of partners hides it. */
-export const described = (id: string, summary: string) => ({
+export const described = <Input extends object>(operationId: string, summary: string, input: Input) => ({
   hide: true,
-  operationId: id,
+  operationId,
   summary,
   tags: ['Door'],
+  ...input,
 });
 
 /** Serves the OpenAPI document of the routes of devices at /door/v1/openapi.json. */

@@ -1,5 +1,5 @@
 import { readThroughCache, type Database } from '@floodgate/database';
-import type { FastifyRequest as Request, onRequestHookHandler } from 'fastify';
+import type { FastifyRequest as Request, onRequestAsyncHookHandler } from 'fastify';
 import { findByToken, type DevicePrincipal } from './devices.ts';
 import { isSignedBy, textOf } from './signatures.ts';
 
@@ -25,32 +25,30 @@ const isNow = (time: unknown) => Math.abs(Date.now() - Number(time)) <= CLOCK_MS
  * Returns the hook that finds the device of a request, and checks that its key signed the request. A revocation takes effect within a
  * second.
  */
-export function authenticateDevice(db: Database): onRequestHookHandler {
+export function authenticateDevice(db: Database): onRequestAsyncHookHandler {
   const devices = readThroughCache(
     async (token: string) => (await findByToken(db, token)) ?? ('unknown' as const),
   );
-  return (request, reply, done) => {
+  return async (request, reply) => {
     void reply.header('cache-control', 'no-store');
+    const refuse = (message: string) => reply.fail('20', { message });
     const [, token] = TOKEN.exec(request.headers.authorization ?? '') ?? [];
-    if (!token) return void reply.fail('20', { message: 'authorization: Door and the token of the device' });
-    const admit = (device: DevicePrincipal | 'unknown') => {
-      if (device === 'unknown') return void reply.fail('20', { message: 'The token is not known' });
-      if (device.revokedAt) return void reply.fail('20', REVOKED);
-      const fault = faultOf(request, device);
-      if (fault) return void reply.fail('20', { message: fault });
-      request.device = device;
-      // The hooks that follow know the limits of partners.
-      const limited = { partnerId: -device.deviceId, requestsPerSecond: REQUESTS_PER_SECOND };
-      request.principal = limited as typeof request.principal;
-      return done();
-    };
-    devices.forceFetch(token).then(admit, done);
+    if (!token) return refuse('authorization: Door and the token of the device');
+    const device = await devices.forceFetch(token);
+    if (device === 'unknown') return refuse('The token is not known');
+    if (device.revokedAt) return reply.fail('20', REVOKED);
+    const fault = faultOf(request, device);
+    if (fault) return refuse(fault);
+    request.device = device;
+    // The hooks that follow know the limits of partners.
+    const limited = { partnerId: -device.deviceId, requestsPerSecond: REQUESTS_PER_SECOND };
+    request.principal = limited as typeof request.principal;
+    return undefined;
   };
 }
 
 function faultOf({ headers, method, url }: Request, { publicKey }: DevicePrincipal): string | null {
-  const time = headers['x-door-time'];
-  const signature = headers['x-door-signature'];
+  const { 'x-door-time': time, 'x-door-signature': signature } = headers;
   if (typeof time !== 'string' || !isNow(time))
     return 'x-door-time: the time of the server in Unix milliseconds';
   const isSigned =

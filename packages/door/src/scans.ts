@@ -81,9 +81,11 @@ function faultOf(
   // 30 February is a time for JavaScript only.
   if (new Date(scannedAt).toISOString() !== scannedAt) return ['scannedAt', 'a time that exists'];
   if (of !== null && of >= counter) return ['of', 'the counter of an earlier scan, or null'];
-  const only = DIRECTION_OF[decision ?? ''] ?? direction;
-  return direction === only ? null : ['decision', 'an outcome of this direction, or null'];
+  return isPossible(direction, decision) ? null : ['decision', 'an outcome of this direction, or null'];
 }
+
+const isPossible = (direction: string, decision: string | null) =>
+  decision === null || (DIRECTION_OF[decision] ?? direction) === direction;
 
 /** Returns what record_scans needs of each scan, in the order in which it locks registrations. */
 async function rowsOf(
@@ -93,7 +95,7 @@ async function rowsOf(
   skewMs: number,
   { privateKeys }: Awaited<ReturnType<PassSigner['keys']>>,
 ) {
-  const hex = (text: string) => Buffer.from(text, 'base64url').toString('hex');
+  const bytea = (text: string) => `\\x${Buffer.from(text, 'base64url').toString('hex')}`;
   const rows = [];
   const takenBack = new Set(scans.map(({ of }) => of));
   let latestMs = -Infinity;
@@ -102,7 +104,7 @@ async function rowsOf(
     latestMs = Math.max(latestMs, Date.parse(scan.scannedAt) + skewMs);
     const latest = new Date(latestMs).toISOString();
     const isTakenBack = takenBack.has(scan.counter);
-    const chain = { hash: hex(hashes[index]!), previous: hex(previousHash) };
+    const chain = { hash: bytea(hashes[index]!), previous: bytea(previousHash) };
     rows.push({ ...scan, ...chain, latest, isTakenBack, ...subjectOf(pass, eventId, privateKeys) });
   }
   const orderOf = ({ serial }: { serial?: number | null }) => serial ?? 0;

@@ -17,6 +17,8 @@ declare
   scan record;
   seat record;
   holder record;
+  taken record;
+  rule text;
   -- The time of the last scan before these.
   earliest timestamptz;
   scan_at timestamptz;
@@ -42,14 +44,14 @@ begin
   -- After the lock, so that the times of two calls follow each other.
   asked_at := clock_timestamp();
   select min(i.counter) into forked
-  from json_to_recordset(input) as i (counter bigint, hash text, previous text)
+  from json_to_recordset(input) as i (counter bigint, hash bytea, previous bytea)
   cross join lateral (
     select counter, hash, previous_hash from scans
     where shard_id = shard and device_id = device and counter between i.counter - 1 and i.counter + 1 offset 0
   ) s
-  where s.counter = i.counter and s.hash <> decode(i.hash, 'hex')
-    or s.counter = i.counter - 1 and s.hash <> decode(i.previous, 'hex')
-    or s.counter = i.counter + 1 and s.previous_hash <> decode(i.hash, 'hex');
+  where s.counter = i.counter and s.hash <> i.hash
+    or s.counter = i.counter - 1 and s.hash <> i.previous
+    or s.counter = i.counter + 1 and s.previous_hash <> i.hash;
   if forked is not null then
     update devices set forked_counter = forked where shard_id = shard and id = device;
     return json_build_object('problem', 'forked', 'counter', forked);
@@ -65,7 +67,7 @@ begin
 
   for scan in
     select * from json_to_recordset(input) as i (
-      counter bigint, hash text, previous text, "gateID" integer, direction text, "of" bigint, "scannedAt" timestamptz,
+      counter bigint, hash bytea, previous bytea, "gateID" integer, direction text, "of" bigint, "scannedAt" timestamptz,
       latest timestamptz, "isTakenBack" boolean, decision text, serial bigint, ticket integer, code bigint, problem text
     )
   loop
@@ -98,7 +100,22 @@ begin
         where shard_id = shard and device_id = device and counter = scan."of" and registration = seat.serial and undone_at is null
         returning serial into admission;
       end if;
-      conflicts := take_back_scan(shard, device, scan."of", scan.direction = 'undo', scan_at);
+      -- By an undo, or because the device has decided the scan itself, when it got no answer.
+      update scans
+      set outcome = case
+        when scan.direction <> 'undo' then 'superseded' when outcome = 'exited' then 'undone' else outcome end
+      where shard_id = shard and device_id = device and counter = scan."of"
+        and (scan.direction = 'undo' or decision is null)
+      returning serial, gate_id, area into taken;
+      -- Locked already, unless the device has sent another pass with the undo.
+      perform from registrations where shard_id = shard and serial = taken.serial for no key update;
+      update admissions set undone_at = scan_at, is_open = false
+      where shard_id = shard and device_id = device and counter = scan."of" and registration = taken.serial
+        and undone_at is null;
+      select entry_rule into rule from gates where shard_id = shard and id = taken.gate_id;
+      if rule <> 'any' and taken.serial is not null then
+        conflicts := settle_admissions(shard, taken.serial, taken.area, rule);
+      end if;
     end if;
     result := case
       when is_taken_back then 'superseded'
@@ -126,7 +143,7 @@ begin
       shard_id, device_id, counter, event_id, hash, previous_hash, gate_id, area, serial, direction, of_counter, scanned_at,
       at, received_at, decision, outcome, signature, sent_at
     ) values (
-      shard, device, scan.counter, scanner.event_id, decode(scan.hash, 'hex'), decode(scan.previous, 'hex'), scan."gateID",
+      shard, device, scan.counter, scanner.event_id, scan.hash, scan.previous, scan."gateID",
       gate.area, seat.serial, scan.direction, scan."of", scan."scannedAt", scan_at, asked_at, scan.decision, result,
       case when scan.counter = highest then call_signature end, case when scan.counter = highest then call_sent_at end
     );
