@@ -63,6 +63,20 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     await scanner.shows('#gate-name', 'Main entrance');
   });
 
+  test('an enrolment code that is submitted again is ignored', async () => {
+    const { id, code } = await addDevice(database.db, gala.eventId, [gate]);
+    const submit = `code.value = ${JSON.stringify(code)}; document.querySelector('#enrol-form').requestSubmit();`;
+    await scanner.visit();
+    await scanner.shows('#enrol', 'Enrol');
+    await scanner.evaluate(submit + submit);
+    await scanner.shows('#connection', 'Online');
+    await scanner.evaluate(submit);
+    await scanner.scan((await sell()).pass, 'Admitted');
+    expect(await stored(id)).toEqual(['in admitted']);
+    const requests = "performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/enrol'))";
+    expect(await scanner.evaluate<number>(`${requests}.length`)).toBe(1);
+  });
+
   test('a pass is admitted once, by its text, by hardware or by its reference', async () => {
     const device = await enrol();
     const [one, two] = [await sell(), await sell()];

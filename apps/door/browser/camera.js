@@ -48,17 +48,22 @@ async function createDecoder() {
 }
 
 /**
- * Shows the camera in the video element, and calls `onCode` with each code that comes into sight.
+ * Shows the camera in the video element until the signal ends it, and calls `onCode` with each code that comes into sight.
  * @param {HTMLVideoElement} video
  * @param {(text: string) => void} onCode
+ * @param {AbortSignal} signal
  */
-export async function startCamera(video, onCode) {
+export async function startCamera(video, onCode, signal) {
   const stream = await navigator.mediaDevices.getUserMedia(CONSTRAINTS);
   const [track] = stream.getVideoTracks();
+  signal.addEventListener('abort', () => {
+    track?.stop();
+    video.srcObject = null;
+  });
   video.srcObject = stream;
   await video.play();
   const readFrame = await createReader();
-  const screen = await keepScreenOn();
+  await keepScreenOn(signal);
   let last = { text: '', seenMs: 0 };
 
   const nextFrame = () =>
@@ -75,36 +80,18 @@ export async function startCamera(video, onCode) {
     }
   };
   void readFrames();
-
-  return {
-    hasTorch: Boolean(track && 'torch' in track.getCapabilities()),
-    /** @param {boolean} isOn */
-    setTorch: (isOn) => track?.applyConstraints({ advanced: [/** @type {object} */ ({ torch: isOn })] }),
-    close() {
-      screen.release();
-      for (const one of stream.getTracks()) one.stop();
-      video.srcObject = null;
-    },
-  };
+  return track;
 }
 
-/** @typedef {Awaited<ReturnType<typeof startCamera>>} Camera */
-
 /** Keeps the screen on. The browser ends this when the page is hidden, so it is requested again. */
-async function keepScreenOn() {
+async function keepScreenOn(/** @type {AbortSignal} */ signal) {
   /** @type {WakeLockSentinel | undefined} */
   let lock;
   const request = async () => {
     if (document.visibilityState === 'visible')
       lock = await navigator.wakeLock?.request('screen').catch(() => undefined);
   };
-  const requestAgain = () => void request();
-  document.addEventListener('visibilitychange', requestAgain);
+  document.addEventListener('visibilitychange', () => void request(), { signal });
+  signal.addEventListener('abort', () => void lock?.release());
   await request();
-  return {
-    release() {
-      document.removeEventListener('visibilitychange', requestAgain);
-      void lock?.release();
-    },
-  };
 }

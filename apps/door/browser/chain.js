@@ -18,7 +18,7 @@ async function hashOf(deviceID, scan) {
   return toBase64Url(await crypto.subtle.digest('SHA-256', lines));
 }
 
-/** @param {IDBObjectStore} store @param {AdmissionChange | null} change */
+/** @param {IDBObjectStore} store @param {AdmissionChange | null} [change] */
 function putAdmission(store, change) {
   if (change?.admission) store.put(change.admission, change.key);
   else if (change) store.delete(change.key);
@@ -29,10 +29,10 @@ function putAdmission(store, change) {
  * appends the next one.
  * @param {Door} door
  * @param {Pick<Scan, 'pass' | 'gateID' | 'direction' | 'of' | 'decision'>} fields
- * @param {AdmissionChange | null} change
+ * @param {AdmissionChange | null} [change]
  * @returns {Promise<StoredScan>}
  */
-export async function append(door, fields, change = null) {
+export async function append(door, fields, change) {
   const { counter, hash: previousHash } = door.head;
   const scan = { counter: counter + 1, previousHash, ...fields, scannedAt: new Date().toISOString() };
   const hash = await hashOf(door.device.deviceID, scan);
@@ -51,7 +51,7 @@ export async function append(door, fields, change = null) {
 }
 
 /** Resolves to the oldest scans that wait for their upload: at most `limit`, with consecutive counters. */
-export async function waitingScans(/** @type {Door} */ { db }, limit = MOST_SCANS) {
+export async function waitingScans(/** @type {Door} */ { db }, /** @type {number} */ limit) {
   const index = db.transaction('scans').objectStore('scans').index('waiting');
   /** @type {StoredScan[]} */
   const scans = await resultOf(index.getAll(1, limit));
@@ -69,9 +69,16 @@ export async function recount(/** @type {Door} */ door) {
  * Marks scans as received by the server. They stay on the device, because a restored server asks for them again.
  * @param {Door} door
  * @param {StoredScan[]} scans
- * @param {AdmissionChange | null} change
+ * @param {AdmissionChange | null} [change]
+ * @param {Pick<StoredScan, 'refusal'>} mark
  */
-export const settle = (door, scans, change = null) => stopWaiting(door, scans, {}, change);
+export async function settle(door, scans, change, mark = {}) {
+  await write(door.db, ['scans', 'admissions'], (store) => {
+    for (const { waiting: _waiting, ...scan } of scans) store('scans').put({ ...scan, ...mark });
+    putAdmission(store('admissions'), change);
+  });
+  await recount(door);
+}
 
 /**
  * Marks a scan as not accepted by the server, so that it does not block the others.
@@ -80,23 +87,8 @@ export const settle = (door, scans, change = null) => stopWaiting(door, scans, {
  * @param {string} message
  */
 export async function refuse(door, scan, message) {
-  const refusal = door.refusal ?? { counter: scan.counter, message };
-  await stopWaiting(door, [scan], { refusal: message });
-  await saveFacts(door, { refusal });
-}
-
-/**
- * @param {Door} door
- * @param {StoredScan[]} scans
- * @param {Pick<StoredScan, 'refusal'>} mark
- * @param {AdmissionChange | null} change
- */
-async function stopWaiting(door, scans, mark, change = null) {
-  await write(door.db, ['scans', 'admissions'], (store) => {
-    for (const { waiting: _waiting, ...scan } of scans) store('scans').put({ ...scan, ...mark });
-    putAdmission(store('admissions'), change);
-  });
-  await recount(door);
+  await settle(door, [scan], null, { refusal: message });
+  await saveFacts(door, { refusal: door.refusal ?? { counter: scan.counter, message } });
 }
 
 /** Uploads all scans again from this counter on, if the server has lost the scan with this counter. */
@@ -108,10 +100,9 @@ export async function sendLostAgain(/** @type {Door} */ door, /** @type {number}
 
 /** Uploads all scans again from this counter on. The server answers repeated scans with the same outcomes. */
 export async function sendAgain(/** @type {Door} */ door, /** @type {number} */ counter) {
-  const range = IDBKeyRange.lowerBound(counter);
   const stored = door.db.transaction('scans').objectStore('scans');
   /** @type {StoredScan[]} */
-  const scans = await resultOf(stored.getAll(range));
+  const scans = await resultOf(stored.getAll(IDBKeyRange.lowerBound(counter)));
   await write(door.db, ['scans'], (store) => {
     for (const { refusal: _refusal, ...scan } of scans) store('scans').put({ ...scan, waiting: 1 });
   });

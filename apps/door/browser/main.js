@@ -5,13 +5,13 @@ import { scanPass, undo, undoOpenQuestion } from './scan.js';
 import { enrol } from './server.js';
 import { element, showDoor, showNotice, showResult, showSections } from './show.js';
 import { eraseAll, loadFacts, openStorage, saveFacts } from './storage.js';
-import { keepSynchronized, resume, signOff } from './sync.js';
+import { changeShift, keepSynchronized } from './sync.js';
 
 /** @import { Device, Door } from './wire.d.ts' */
 /** @import { Result, Undoable } from './scan.js' */
 
 const RENDER_INTERVAL_MS = 5_000;
-const inputOf = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (element(id));
+const STARTED = { isOnline: false, isAsking: false, waiting: 0 };
 
 /** Called with each code from the camera, the keyboard or a form. */
 let onCode = (/** @type {string} */ _text) => {};
@@ -25,16 +25,13 @@ function inOrder(/** @type {() => Promise<unknown>} */ task) {
 }
 
 /** Calls `onText` with the text of a form, and empties the form. */
-function onSubmit(
-  /** @type {string} */ form,
-  /** @type {string} */ field,
-  /** @type {(text: string) => void} */ onText,
-) {
-  element(form).addEventListener('submit', (event) => {
+function onSubmit(/** @type {string} */ id, /** @type {(text: string) => void} */ onText) {
+  const form = /** @type {HTMLFormElement} */ (element(id));
+  form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const { value } = inputOf(field);
-    inputOf(field).value = '';
-    onText(value);
+    const text = form.querySelector('input')?.value ?? '';
+    form.reset();
+    onText(text);
   });
 }
 
@@ -43,35 +40,37 @@ const onClick = (/** @type {string} */ id, /** @type {() => Promise<unknown>} */
 
 /** Connects the buttons of the camera. They are the same before and after the enrolment. */
 function addCamera() {
-  /** @type {Awaited<ReturnType<typeof startCamera>> | null} */
-  let camera = null;
-  const press = (/** @type {string} */ id, /** @type {boolean} */ isPressed) =>
-    element(id).setAttribute('aria-pressed', String(isPressed));
-  const close = () => {
-    camera?.close();
-    camera = null;
-    element('video').hidden = true;
-    element('torch').hidden = true;
-    press('camera-switch', false);
-  };
+  /** @type {AbortController | null} */
+  let running = null;
+  /** @type {MediaStreamTrack | undefined} */
+  let track;
   const video = /** @type {HTMLVideoElement} */ (element('video'));
+  const torch = element('torch');
+  const close = () => {
+    running?.abort();
+    running = null;
+    video.hidden = true;
+    torch.hidden = true;
+    element('camera-switch').ariaPressed = 'false';
+  };
   onClick('camera-switch', async () => {
-    if (camera) return close();
+    if (running) return close();
+    running = new AbortController();
     video.hidden = false;
     try {
-      camera = await startCamera(video, (text) => onCode(text));
+      track = await startCamera(video, (text) => onCode(text), running.signal);
     } catch (error) {
       close();
       throw error;
     }
-    element('torch').hidden = !camera.hasTorch;
-    press('camera-switch', true);
-    press('torch', false);
+    torch.hidden = !track || !('torch' in track.getCapabilities());
+    torch.ariaPressed = 'false';
+    element('camera-switch').ariaPressed = 'true';
   });
   onClick('torch', async () => {
-    const isOn = element('torch').getAttribute('aria-pressed') === 'false';
-    await camera?.setTorch(isOn);
-    press('torch', isOn);
+    const isOn = torch.ariaPressed === 'false';
+    await track?.applyConstraints({ advanced: [/** @type {object} */ ({ torch: isOn })] });
+    torch.ariaPressed = String(isOn);
   });
   return close;
 }
@@ -81,13 +80,18 @@ async function enrolDevice() {
   showSections(['enrol', 'camera']);
   const version = document.querySelector('meta[name=version]')?.getAttribute('content') ?? '';
   return new Promise((/** @type {(device: Device) => void} */ resolve) => {
+    let isEnrolled = false;
     onCode = (text) =>
       inOrder(async () => {
+        // A code can be submitted twice.
+        if (isEnrolled) return;
         const device = await enrol(text.slice(text.indexOf('#') + 1).trim(), version);
         showNotice(typeof device === 'string' ? device : null);
-        if (typeof device === 'object') resolve(device);
+        if (typeof device === 'string') return;
+        isEnrolled = true;
+        resolve(device);
       });
-    onSubmit('enrol-form', 'code', (text) => onCode(text));
+    onSubmit('enrol-form', onCode);
     if (location.hash.length > 1) onCode(location.hash);
     // The code works once, and does not belong into the history.
     history.replaceState(null, '', location.pathname);
@@ -141,8 +145,8 @@ function addScanning(/** @type {Door} */ door, /** @type {() => Promise<void>} *
       const direction = document.querySelector('input[value=out]:checked') ? 'out' : 'in';
       if (!door.isSignedOff) show(await scanPass(door, text, direction));
     });
-  onSubmit('pass-form', 'pass', (text) => onCode(text));
-  readKeyboard((text) => onCode(text));
+  onSubmit('pass-form', onCode);
+  readKeyboard(onCode);
   onClick('undo', async () => {
     if (undoable) show(await undo(door, undoable));
   });
@@ -158,13 +162,13 @@ function addShift(door, synchronizeNow, closeCamera) {
   onClick('change-gate', () => chooseGate(door, null));
   onClick('sign-off', async () => {
     await synchronizeNow();
-    showNotice(await signOff(door));
+    showNotice(await changeShift(door, 'sign-off'));
     if (door.isSignedOff) closeCamera();
     showResult(null);
     showSurface(door);
   });
   onClick('resume', async () => {
-    showNotice(await resume(door));
+    showNotice(await changeShift(door, 'resume'));
     showSurface(door);
   });
 }
@@ -174,9 +178,9 @@ async function start() {
   const closeCamera = addCamera();
   const db = await openStorage();
   const facts = await loadFacts(db);
+  const device = facts.device ?? (await enrolDevice());
   if (!facts.device) {
-    facts.device = await enrolDevice();
-    await saveFacts({ db, ...facts }, { device: facts.device });
+    await saveFacts({ db, ...facts }, { device });
     closeCamera();
     await navigator.storage.persist();
   }
@@ -190,15 +194,7 @@ async function start() {
     return new Promise((/** @type {(value: never) => void} */ _resolve) => {});
   };
   /** @type {Door} */
-  const door = {
-    ...facts,
-    device: facts.device,
-    db,
-    isOnline: false,
-    isAsking: false,
-    waiting: 0,
-    onRevoked,
-  };
+  const door = { ...facts, device, db, ...STARTED, onRevoked };
   await recount(door);
   await undoOpenQuestion(door);
   if (door.refusal) await sendAgain(door, door.refusal.counter);
@@ -214,14 +210,9 @@ async function start() {
   await synchronizeNow();
 }
 
-/** Returns whether this browser can keep a device's key. Others could not sign a scan. */
-const hasEd25519 = () =>
-  crypto.subtle?.generateKey('Ed25519', false, ['sign', 'verify']).then(
-    () => true,
-    () => false,
-  );
-
-if (await hasEd25519()) {
+/** A browser that cannot make such a key could not sign a scan. */
+const key = await crypto.subtle?.generateKey('Ed25519', false, ['sign', 'verify']).catch(() => null);
+if (key) {
   await navigator.serviceWorker.register('service-worker.js');
   // Two tabs would append different scans with the same counter.
   await navigator.locks.request('floodgate-door', { ifAvailable: true }, async (lock) => {

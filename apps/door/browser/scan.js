@@ -71,18 +71,11 @@ async function askServer(door, attempt) {
   door.isAsking = true;
   const { pass, direction, gate } = attempt;
   const question = await append(door, { pass, gateID: gate.gateID, direction, of: null, decision: null });
-  const answer = await ask(door, question);
+  const answer = await ask(door, question, attempt);
   const outcome = answer.data?.outcomes[0];
-  if (outcome) {
-    await settle(door, [question], changeBy(attempt, outcome.outcome));
-    return resultOf(door, attempt, question, outcome, false);
-  }
-  if (isRefusal(answer)) {
-    await refuse(door, question, answer.message);
-    return { outcome: 'refused', message: answer.message, isOffline: false, undoable: null };
-  }
-  door.isOnline = false;
-  return question;
+  if (outcome) return resultOf(door, attempt, question, outcome, false);
+  if (!isRefusal(answer)) return question;
+  return { outcome: 'refused', message: answer.message, isOffline: false, undoable: null };
 }
 
 /**
@@ -109,11 +102,20 @@ async function decideOffline(door, attempt, of) {
   return resultOf(door, attempt, scan, decided, true);
 }
 
-/** Sends one scan, and waits as long as a person at the door can. */
-async function ask(/** @type {Door} */ door, /** @type {StoredScan} */ scan) {
+/**
+ * Sends one scan, and waits as long as a person at the door can.
+ * @param {Door} door
+ * @param {StoredScan} scan
+ * @param {Attempt} [attempt]
+ */
+async function ask(door, scan, attempt) {
   door.isAsking = true;
   const answer = await sendScans(door, [scan], ANSWER_WITHIN_MS);
   door.isAsking = false;
+  const outcome = answer.data?.outcomes[0]?.outcome;
+  if (outcome) await settle(door, [scan], attempt && changeBy(attempt, outcome));
+  else if (isRefusal(answer)) await refuse(door, scan, answer.message);
+  else door.isOnline = false;
   return answer;
 }
 
@@ -169,17 +171,12 @@ function count(
 export async function undo(door, { scan, key, before }) {
   const undoing = await appendUndo(door, scan, key === null ? null : { key, admission: before });
   count(door, scan, -1);
-  if (door.isOnline && door.waiting === 1) {
-    const answer = await ask(door, undoing);
-    if (answer.code === '00') await settle(door, [undoing]);
-    else if (isRefusal(answer)) await refuse(door, undoing, answer.message);
-    else door.isOnline = false;
-  }
+  if (door.isOnline && door.waiting === 1) await ask(door, undoing);
   return { outcome: 'undone', isOffline: !door.isOnline, undoable: null };
 }
 
-/** @param {Door} door @param {StoredScan} scan @param {Parameters<typeof append>[2]} change */
-const appendUndo = (door, { pass, gateID, counter }, change = null) =>
+/** @param {Door} door @param {StoredScan} scan @param {Parameters<typeof append>[2]} [change] */
+const appendUndo = (door, { pass, gateID, counter }, change) =>
   append(door, { pass, gateID, direction: 'undo', of: counter, decision: 'undone' }, change);
 
 /** Undoes the last question if the app was closed before there was an answer. Nobody saw its result. */

@@ -1,13 +1,13 @@
 import { linesOf, toBase64Url } from './encoding.js';
 
-/** @import { Answer, Device, Door, Outcome, State, StoredScan } from './wire.d.ts' */
+/** @import { Answer, Device, Door, Outcome, StoredScan } from './wire.d.ts' */
 
 /** Without an answer in this time, the device decides offline. */
 export const ANSWER_WITHIN_MS = 1_000;
 /** For calls that nobody waits for. */
 export const LONG_CALL_MS = 15_000;
 
-const UNAVAILABLE = { code: '90', message: 'The server does not answer', data: null, isRevoked: false };
+const UNAVAILABLE = { code: '90', message: 'The server does not answer', data: null };
 /** The `date` header has no milliseconds: on average, half a second is missing. */
 const HALF_SECOND_MS = 500;
 
@@ -44,7 +44,7 @@ async function send(path, init) {
       retryAfterMs: Number(response.headers.get('retry-after') ?? 0) * 1_000,
     };
   } catch {
-    return { ...UNAVAILABLE, dateMs: null, retryAfterMs: 0 };
+    return { ...UNAVAILABLE, isRevoked: false, dateMs: null, retryAfterMs: 0 };
   }
 }
 
@@ -52,11 +52,10 @@ async function send(path, init) {
  * Sends a signed request. With a wrong clock it is repeated once. Never resolves if the device was revoked.
  * @param {Door} door
  * @param {string} request The method and the path below /door/v1.
- * @param {object | undefined} body
- * @param {number} timeoutMs
+ * @param {object | null} body
  * @returns {Promise<Answer<any>>}
  */
-async function call(door, request, body, timeoutMs) {
+export async function call(door, request, body = null, timeoutMs = LONG_CALL_MS) {
   const [method = '', route = ''] = request.split(' ');
   const path = `/door/v1/${route}`;
   const signal = AbortSignal.timeout(timeoutMs);
@@ -68,7 +67,7 @@ async function call(door, request, body, timeoutMs) {
       'x-door-signature': await sign(door.device.privateKey, method, path, time),
       ...(body && { 'content-type': 'application/json' }),
     };
-    const answer = await send(path, { method, headers, body: body ? JSON.stringify(body) : null, signal });
+    const answer = await send(path, { method, headers, body: body && JSON.stringify(body), signal });
     if (answer.dateMs !== null) door.clockOffsetMs = answer.dateMs - Date.now();
     return answer.isRevoked ? door.onRevoked() : answer;
   };
@@ -108,15 +107,3 @@ export async function sendScans(door, stored, timeoutMs) {
   const signature = await sign(door.device.privateKey, 'scans', sentAt, last);
   return call(door, 'POST scans', { scans, sentAt, signature }, timeoutMs);
 }
-
-/** @returns {Promise<Answer<State>>} */
-export const fetchState = (/** @type {Door} */ door) =>
-  call(door, `GET state?counter=${door.head.counter}`, undefined, LONG_CALL_MS);
-
-/** @returns {Promise<Answer<{ revocations: string, cursor: string, more: boolean }>>} */
-export const fetchRevocations = (/** @type {Door} */ door) =>
-  call(door, `GET revocations?after=${door.revocations.cursor}`, undefined, LONG_CALL_MS);
-
-/** @param {Door} door @param {'sign-off' | 'resume'} change @returns {Promise<Answer<unknown>>} */
-export const sendShift = (door, change) =>
-  call(door, `POST ${change}?counter=${door.head.counter}`, undefined, LONG_CALL_MS);

@@ -1,18 +1,9 @@
 import { MOST_SCANS, refuse, sendLostAgain, settle, waitingScans } from './chain.js';
-import {
-  ANSWER_WITHIN_MS,
-  fetchRevocations,
-  fetchState,
-  isRefusal,
-  isTemporary,
-  LONG_CALL_MS,
-  sendScans,
-  sendShift,
-} from './server.js';
+import { ANSWER_WITHIN_MS, call, isRefusal, isTemporary, LONG_CALL_MS, sendScans } from './server.js';
 import { readDocument } from './signed.js';
 import { putFacts, saveFacts, write } from './storage.js';
 
-/** @import { Door, RevocationPage, State } from './wire.d.ts' */
+/** @import { Answer, Door, RevocationPage, State } from './wire.d.ts' */
 
 const INTERVAL_MS = 10_000;
 const FIRST_RETRY_MS = 1_000;
@@ -41,7 +32,8 @@ async function upload(/** @type {Door} */ door) {
 /** Stores the revocations since the last page. Throws if a page is not genuine or does not continue the stored ones. */
 async function refreshRevocations(/** @type {Door} */ door) {
   for (;;) {
-    const answer = await fetchRevocations(door);
+    /** @type {Answer<{ revocations: string, cursor: string, more: boolean }>} */
+    const answer = await call(door, `GET revocations?after=${door.revocations.cursor}`);
     if (answer.code !== '00') return;
     const page = await readDocument(answer.data.revocations, 'revocations', door.keys);
     const isNext = page.after === door.revocations.cursor && page.partner === null;
@@ -82,7 +74,8 @@ async function synchronize(/** @type {Door} */ door) {
     return retryAfterMs;
   }
   const startedMs = performance.now();
-  const answer = await fetchState(door);
+  /** @type {Answer<State>} */
+  const answer = await call(door, `GET state?counter=${door.head.counter}`);
   // A slow server would not answer a scan in time.
   door.isOnline = answer.code === '00' && performance.now() - startedMs <= ANSWER_WITHIN_MS;
   if (isTemporary(answer)) return answer.retryAfterMs;
@@ -106,20 +99,14 @@ export function keepSynchronized(door, onChange) {
 
   const run = async () => {
     clearTimeout(timer);
-    let retryAfterMs = 0;
-    /** @type {string | null} */
-    let problem = null;
-    try {
-      retryAfterMs = await synchronize(door);
-    } catch (error) {
-      problem = String(error);
-    }
+    const result = await synchronize(door).catch(String);
     failures = door.isOnline ? 0 : failures + 1;
     const backoffMs = door.isOnline ? INTERVAL_MS : FIRST_RETRY_MS * 2 ** (failures - 1);
-    const delayMs = Math.max(retryAfterMs, Math.min(INTERVAL_MS, backoffMs));
+    const isProblem = typeof result === 'string';
+    const delayMs = Math.max(isProblem ? 0 : result, Math.min(INTERVAL_MS, backoffMs));
     timer = setTimeout(() => void now(), delayMs);
     current = null;
-    onChange(problem);
+    onChange(isProblem ? result : null);
   };
   // One at a time.
   const now = () => (current ??= run());
@@ -127,21 +114,16 @@ export function keepSynchronized(door, onChange) {
 }
 
 /**
- * Ends the shift: names the last counter to the server, and locks the scanner. Resolves to the reason if it fails, otherwise to null. All
- * scans must be uploaded.
+ * Ends the shift: names the last counter to the server, and locks the scanner; all scans must be uploaded. Or takes this promise back, and
+ * unlocks the scanner. Resolves to the reason if it fails, otherwise to null.
+ * @param {Door} door
+ * @param {'sign-off' | 'resume'} change
  */
-export async function signOff(/** @type {Door} */ door) {
-  if (door.waiting > 0) return 'Scans wait for their upload. Connect to the network and try again.';
-  return changeShift(door, 'sign-off');
-}
-
-/** Takes the promise back, and unlocks the scanner. Resolves to the reason if it fails, otherwise to null. */
-export const resume = (/** @type {Door} */ door) => changeShift(door, 'resume');
-
-/** @param {Door} door @param {Parameters<typeof sendShift>[1]} change */
-async function changeShift(door, change) {
-  const answer = await sendShift(door, change);
-  if (answer.code !== '00') return answer.message;
+export async function changeShift(door, change) {
+  if (change === 'sign-off' && door.waiting > 0)
+    return 'Scans wait for their upload. Connect to the network and try again.';
+  const { code, message } = await call(door, `POST ${change}?counter=${door.head.counter}`);
+  if (code !== '00') return message;
   await saveFacts(door, { isSignedOff: change === 'sign-off' });
   return null;
 }

@@ -1,46 +1,12 @@
 // Shapes of the door's protocol (apps/docs/how-it-works/door.md), and of what the device stores.
 
-export type Direction = 'in' | 'out' | 'undo';
+import type { Outcome, Scan } from '../../../packages/door/src/wire.ts';
 
-export type OutcomeName =
-  | 'admitted'
-  | 'exited'
-  | 'undone'
-  | 'already-admitted'
-  | 'admitted-again'
-  | 'cancelled'
-  | 'wrong-gate'
-  | 'too-early'
-  | 'too-late'
-  | 'unknown'
-  | 'invalid-signature'
-  | 'revoked'
-  | 'superseded';
-
-export interface First {
-  at: string;
-  gate: string;
-  device: string;
-}
-
-export interface Outcome {
-  counter: number;
-  outcome: OutcomeName;
-  name: string | null;
-  ticket: string | null;
-  first: First | null;
-}
-
-export interface Scan {
-  counter: number;
-  previousHash: string;
-  pass: string;
-  gateID: number;
-  direction: Direction;
-  of: number | null;
-  scannedAt: string;
-  decision: OutcomeName | null;
-}
+export type { Outcome, Scan };
+export type Direction = Scan['direction'];
+export type Decision = NonNullable<Scan['decision']>;
+export type OutcomeName = Outcome['outcome'];
+export type First = NonNullable<Outcome['first']>;
 
 export interface StoredScan extends Scan {
   hash: string;

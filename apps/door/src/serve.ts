@@ -1,26 +1,20 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { defineApi, type Routes } from '@floodgate/http';
 import manifest from '../package.json' with { type: 'json' };
 
 const BASE = '/door/';
+/** By extension. Files of other types are not served. */
 const TYPES: Record<string, string> = {
-  css: 'text/css; charset=utf-8',
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml',
-  webmanifest: 'application/manifest+json',
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.webmanifest': 'application/manifest+json',
 };
-const MODULES = 'camera chain decide encoding keyboard main scan server show signed storage sync';
-const APP = [
-  'index.html',
-  'door.css',
-  'icon.svg',
-  'manifest.webmanifest',
-  ...MODULES.split(' ').map((name) => `${name}.js`),
-];
+const APP = new URL('../browser/', import.meta.url);
 /** Of the package `qr`. The first imports the second. */
 const DECODER = ['decode.js', 'index.js'];
 const WORKER = 'service-worker.js';
@@ -39,26 +33,24 @@ const HEADERS = {
 
 const digest = (data: string) => createHash('sha256').update(data).digest('base64url');
 
-const read = (url: string) => readFileSync(fileURLToPath(url), 'utf8');
+const read = (name: string, folder: URL | string = APP) => readFileSync(new URL(name, folder), 'utf8');
 
 /** Returns the files of the app by their paths. The service worker gets the list of the others, and a hash of them. */
 function readFiles(): Map<string, string> {
-  const app = (name: string) => read(import.meta.resolve(`../browser/${name}`));
-  const files = new Map(APP.map((name) => [BASE + (name === 'index.html' ? '' : name), app(name)]));
+  const names = readdirSync(APP).filter((name) => path.extname(name) in TYPES && name !== WORKER);
+  const files = new Map(names.sort().map((name) => [BASE + name.replace(/^index\.html$/, ''), read(name)]));
   files.set(BASE, files.get(BASE)!.replace('{{version}}', manifest.version));
-  for (const name of DECODER) files.set(`${BASE}qr/${name}`, read(decoderUrl(name)));
+  for (const name of DECODER) files.set(`${BASE}qr/${name}`, read(name, import.meta.resolve('qr/decode.js')));
   const version = digest([...files].join('\n'));
   const paths = JSON.stringify([...files.keys()]);
-  return files.set(BASE + WORKER, `const VERSION = '${version}';\nconst FILES = ${paths};\n${app(WORKER)}`);
+  return files.set(BASE + WORKER, `const VERSION = '${version}';\nconst FILES = ${paths};\n${read(WORKER)}`);
 }
 
-const decoderUrl = (name: string) => new URL(name, import.meta.resolve('qr/decode.js')).href;
-
-function addFile(app: Routes, path: string, content: string): void {
-  const type = TYPES[path.endsWith('/') ? 'html' : path.slice(path.lastIndexOf('.') + 1)]!;
+function addFile(app: Routes, url: string, content: string): void {
+  const type = TYPES[path.extname(url) || '.html']!;
   const body = gzipSync(content, { level: 9 });
   const headers = { ...HEADERS, etag: `"${digest(content)}"`, 'content-encoding': 'gzip' };
-  app.get(path, { schema: { hide: true } }, (request, reply) => {
+  app.get(url, { schema: { hide: true } }, (request, reply) => {
     void reply.headers(headers).type(type);
     if (request.headers['if-none-match'] === headers.etag) return reply.code(304).send();
     return reply.send(body);
@@ -71,7 +63,7 @@ export const doorApp = defineApi({
   open: () => ({
     publicRoutes(app) {
       app.get('/door', { schema: { hide: true } }, (_request, reply) => void reply.redirect('door/', 302));
-      for (const [path, content] of readFiles()) addFile(app, path, content);
+      for (const [url, content] of readFiles()) addFile(app, url, content);
     },
   }),
 });
