@@ -50,8 +50,12 @@ export async function append(door, fields, change) {
   return stored;
 }
 
-/** Resolves to the oldest scans that wait for their upload: at most `limit`, with consecutive counters. */
-export async function waitingScans(/** @type {Door} */ { db }, /** @type {number} */ limit) {
+/**
+ * Resolves to the oldest scans that wait for their upload: at most `limit`, with consecutive counters.
+ * @param {Door} door
+ * @param {number} limit
+ */
+export async function waitingScans({ db }, limit) {
   const index = db.transaction('scans').objectStore('scans').index('waiting');
   /** @type {StoredScan[]} */
   const scans = await resultOf(index.getAll(1, limit));
@@ -91,15 +95,23 @@ export async function refuse(door, scan, message) {
   await saveFacts(door, { refusal: door.refusal ?? { counter: scan.counter, message } });
 }
 
-/** Uploads all scans again from this counter on, if the server has lost the scan with this counter. */
-export async function sendLostAgain(/** @type {Door} */ door, /** @type {number} */ counter) {
+/**
+ * Uploads all scans again from this counter on, if the server has lost the scan with this counter.
+ * @param {Door} door
+ * @param {number} counter
+ */
+export async function sendLostAgain(door, counter) {
   /** @type {StoredScan | undefined} */
   const next = await read(door.db, 'scans', counter);
   if (next && !next.waiting && next.refusal === undefined) await sendAgain(door, counter);
 }
 
-/** Uploads all scans again from this counter on. The server answers repeated scans with the same outcomes. */
-export async function sendAgain(/** @type {Door} */ door, /** @type {number} */ counter) {
+/**
+ * Uploads all scans again from this counter on. The server answers repeated scans with the same outcomes.
+ * @param {Door} door
+ * @param {number} counter
+ */
+export async function sendAgain(door, counter) {
   const stored = door.db.transaction('scans').objectStore('scans');
   /** @type {StoredScan[]} */
   const scans = await resultOf(stored.getAll(IDBKeyRange.lowerBound(counter)));

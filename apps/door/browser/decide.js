@@ -26,10 +26,10 @@ async function refusalOf(pass, direction, { keys, event, gate, nowMs, isRevoked 
   if (content.eventID !== event.event) return 'unknown';
   if (await isRevoked(content.serial)) return 'cancelled';
   if (gate.tickets && !gate.tickets.includes(content.ticketID)) return 'wrong-gate';
-  const isBefore = (/** @type {string | null} */ time) => time !== null && nowMs < Date.parse(time);
-  const isAfter = (/** @type {string | null} */ time) => time !== null && nowMs >= Date.parse(time);
-  if ([event.validFrom, gate.opensAt].some(isBefore)) return 'too-early';
-  return [event.validUntil, gate.closesAt].some(isAfter) ? 'too-late' : content;
+  // An absent time is not a number, so no comparison with it is true.
+  if ([event.validFrom, gate.opensAt].some((time) => nowMs < Date.parse(time ?? ''))) return 'too-early';
+  const isOver = [event.validUntil, gate.closesAt].some((time) => nowMs >= Date.parse(time ?? ''));
+  return isOver ? 'too-late' : content;
 }
 
 /** @param {Gate} gate @param {Admission} admission */

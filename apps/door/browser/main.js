@@ -24,8 +24,12 @@ function inOrder(/** @type {() => Promise<unknown>} */ task) {
   tasks = tasks.then(task).catch((error) => showNotice(String(error)));
 }
 
-/** Calls `onText` with the text of a form, and empties the form. */
-function onSubmit(/** @type {string} */ id, /** @type {(text: string) => void} */ onText) {
+/**
+ * Calls `onText` with the text of a form, and empties the form.
+ * @param {string} id
+ * @param {(text: string) => void} onText
+ */
+function onSubmit(id, onText) {
   const form = /** @type {HTMLFormElement} */ (element(id));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -35,8 +39,8 @@ function onSubmit(/** @type {string} */ id, /** @type {(text: string) => void} *
   });
 }
 
-const onClick = (/** @type {string} */ id, /** @type {() => Promise<unknown>} */ task) =>
-  element(id).addEventListener('click', () => inOrder(task));
+/** @param {string} id @param {() => Promise<unknown>} task */
+const onClick = (id, task) => element(id).addEventListener('click', () => inOrder(task));
 
 /** Connects the buttons of the camera. They are the same before and after the enrolment. */
 function addCamera() {
@@ -122,14 +126,19 @@ function showGates(/** @type {Door} */ door) {
   list.replaceChildren(...buttons);
 }
 
-async function chooseGate(/** @type {Door} */ door, /** @type {number | null} */ gateID) {
+/** @param {Door} door @param {number | null} gateID */
+async function chooseGate(door, gateID) {
   await saveFacts(door, { gateID });
   showResult(null);
   showSurface(door);
 }
 
-/** Connects everything that scans. */
-function addScanning(/** @type {Door} */ door, /** @type {() => Promise<void>} */ synchronizeNow) {
+/**
+ * Connects everything that scans.
+ * @param {Door} door
+ * @param {() => Promise<void>} synchronizeNow
+ */
+function addScanning(door, synchronizeNow) {
   /** @type {Undoable | null} */
   let undoable = null;
   const show = (/** @type {Result | null} */ result) => {

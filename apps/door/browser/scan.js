@@ -119,11 +119,11 @@ async function ask(door, scan, attempt) {
   return answer;
 }
 
-const keyOf = (/** @type {Gate} */ { area }, /** @type {number} */ serial) => `${area} ${serial}`;
+/** @param {Gate} gate @param {number} serial */
+const keyOf = ({ area }, serial) => `${area} ${serial}`;
 
-/** @returns {Promise<Admission | undefined>} */
-const admissionAt = async (/** @type {Door} */ door, /** @type {string | null} */ key) =>
-  key === null ? undefined : read(door.db, 'admissions', key);
+/** @param {Door} door @param {string | null} key @returns {Promise<Admission | undefined>} */
+const admissionAt = async ({ db }, key) => (key === null ? undefined : read(db, 'admissions', key));
 
 /** @param {Attempt} attempt @param {OutcomeName} outcome */
 function changeBy({ key, before, gate }, outcome) {

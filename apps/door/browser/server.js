@@ -15,10 +15,14 @@ const HTTP_GONE = 410;
 /** Codes of problems that end by themselves. */
 const TEMPORARY = ['50', '90', '99'];
 
-export const isTemporary = (/** @type {{ code: string }} */ { code }) => TEMPORARY.includes(code);
+/** @param {{ code: string }} answer */
+export const isTemporary = ({ code }) => TEMPORARY.includes(code);
 
-/** Whether the server has refused the content of a request, so that a repetition cannot succeed. */
-export const isRefusal = (/** @type {{ code: string }} */ { code }) => code === '10' || code === '11';
+/**
+ * Whether the server has refused the content of a request, so that a repetition cannot succeed.
+ * @param {{ code: string }} answer
+ */
+export const isRefusal = ({ code }) => code === '10' || code === '11';
 
 /** @param {CryptoKey} privateKey @param {(string | number | null)[]} values */
 const sign = async (privateKey, ...values) =>

@@ -4,24 +4,20 @@
 /** @type {any} */
 const worker = globalThis;
 
-worker.addEventListener('install', (/** @type {any} */ event) => {
-  const install = async () => {
-    const cache = await caches.open(VERSION);
-    await cache.addAll(FILES.map((path) => new Request(path, { cache: 'reload' })));
-    await worker.skipWaiting();
-  };
-  event.waitUntil(install());
-});
+async function install() {
+  const cache = await caches.open(VERSION);
+  await cache.addAll(FILES.map((path) => new Request(path, { cache: 'reload' })));
+  await worker.skipWaiting();
+}
 
-worker.addEventListener('activate', (/** @type {any} */ event) => {
-  const activate = async () => {
-    const old = (await caches.keys()).filter((name) => name !== VERSION);
-    await Promise.all(old.map((name) => caches.delete(name)));
-    await worker.clients.claim();
-  };
-  event.waitUntil(activate());
-});
+async function activate() {
+  const old = (await caches.keys()).filter((name) => name !== VERSION);
+  await Promise.all(old.map((name) => caches.delete(name)));
+  await worker.clients.claim();
+}
 
+worker.addEventListener('install', (/** @type {any} */ event) => event.waitUntil(install()));
+worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUntil(activate()));
 worker.addEventListener('fetch', (/** @type {any} */ event) => {
   const { pathname } = new URL(event.request.url);
   if (event.request.method !== 'GET' || !FILES.includes(pathname)) return;

@@ -34,8 +34,12 @@ const SIGNALS = {
 /** Returns the element with this id. */
 export const element = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
-/** An unchanged text is not written: a screen reader would read it again. */
-function showText(/** @type {string} */ id, /** @type {string} */ text) {
+/**
+ * An unchanged text is not written: a screen reader would read it again.
+ * @param {string} id
+ * @param {string} text
+ */
+function showText(id, text) {
   if (element(id).textContent !== text) element(id).textContent = text;
 }
 

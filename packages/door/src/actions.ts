@@ -39,14 +39,14 @@ export const createGateAction = defineAction({
   run: async (db, { eventId, ...given }, note) => {
     const values = { ...DEFAULTS, showsNames: false, ...given };
     await keepInShard(db, eventId);
-    const { shardId } = await findEvent(db, eventId);
-    const other = (await gates.listGates(db, shardId, eventId)).find(({ area }) => area === values.area);
+    const event = await findEvent(db, eventId);
+    const other = (await gates.listGates(db, event)).find(({ area }) => area === values.area);
     if (other && other.entryRule !== values.entryRule)
       throw new Failure(`gate ${other.id} of the same area has the entry rule "${other.entryRule}"`);
-    await gates.assertTickets(db, shardId, eventId, values.tickets);
+    await gates.assertTickets(db, event, values.tickets);
     const inserted = inCamelCase(db)
       .insertInto('gates')
-      .values({ ...values, shardId, eventId });
+      .values({ ...values, shardId: event.shardId, eventId });
     const gate = await inserted.returning(gates.COLUMNS).executeTakeFirstOrThrow();
     note(`gate:${gate.id}`, { after: { eventId, ...gate } });
     return gate;
@@ -62,14 +62,14 @@ export const updateGateAction = defineAction({
     return isUnordered(given) ? ORDER : {};
   },
   run: async (db, { eventId, gateId, ...given }, note) => {
-    const { shardId } = await findEvent(db, eventId);
-    const before = (await gates.listGates(db, shardId, eventId)).find(({ id }) => id === gateId);
+    const event = await findEvent(db, eventId);
+    const before = (await gates.listGates(db, event)).find(({ id }) => id === gateId);
     if (!before) throw new NotFound('no such gate');
-    await gates.assertTickets(db, shardId, eventId, given.tickets ?? null);
+    await gates.assertTickets(db, event, given.tickets ?? null);
     const updated = inCamelCase(db)
       .updateTable('gates')
       .set(given)
-      .where(({ and }) => and({ shardId, id: gateId }));
+      .where(({ and }) => and({ shardId: event.shardId, id: gateId }));
     const after = await updated.returning(gates.COLUMNS).executeTakeFirstOrThrow();
     note(`gate:${gateId}`, { before: { ...before }, after: { ...after } });
     return after;
@@ -89,8 +89,9 @@ export const createDeviceAction = defineAction({
   input: Type.Object({ eventId: Id, name: Name, gates: Ids }),
   run: async (db, { eventId, ...given }, note) => {
     await keepInShard(db, eventId);
-    const { shardId } = await findEvent(db, eventId);
-    await gates.assertGates(db, shardId, eventId, given.gates);
+    const event = await findEvent(db, eventId);
+    const { shardId } = event;
+    await gates.assertGates(db, event, given.gates);
     const { rows } = await sql<{ id: number }>`select nextval('door_ids')::integer as id`.execute(db);
     const { id } = rows[0]!;
     const { code, ...stored } = devices.createCode(shardId, id);

@@ -75,14 +75,13 @@ function addEnrolRoute(door: Routes, { db }: Parts): void {
 
 /** The routes for the data that a device needs offline, and for the end of its shift. */
 function addStateRoutes(door: Routes, { reads, db, signer, documents }: Parts): void {
-  const counts = readThroughCache((eventId: number, shardId: number) =>
-    countAdmissions(reads, shardId, eventId),
-  );
+  const counts = readThroughCache((id: number, shardId: number) => countAdmissions(reads, { shardId, id }));
   const gatesOf = async ({ shardId, eventId, gates }: DevicePrincipal) => {
     const counted = await counts.forceFetch(eventId, { context: shardId });
-    return (await listGates(reads, shardId, eventId))
+    return (await listGates(reads, { shardId, id: eventId }))
       .filter(({ id }) => gates.includes(id))
-      .map(({ id, ...gate }) => ({ gateID: id, ...gate, ...counted.get(id) }));
+      .map(counted)
+      .map(({ id, ...gate }) => ({ gateID: id, ...gate }));
   };
   const querystring = CounterQuery;
   const state = described('getState', 'Get the gates, the signed event and the keys', { querystring });

@@ -5,7 +5,7 @@ import { NONE, parseId, parseText, parseTimeOrNone } from '@floodgate/command/ar
 import { record, tableOf, timeText } from '@floodgate/command/output';
 import { reading } from '@floodgate/operators/reading';
 import type { Device } from './devices.ts';
-import type { Gate, GateCounts } from './gates.ts';
+import type { CountedGate, Gate } from './gates.ts';
 import type { DoorReport } from './report.ts';
 
 const EVENT = ['<eventId>', 'the event', parseId] as const;
@@ -52,7 +52,7 @@ function addGateCommands(program: Command, cli: Cli) {
     .option('--name <name>', 'its name', parseText);
   addGateOptions(create);
   addGateOptions(update);
-  reading(gate, cli, loadOperations)('list', 'gateList', (gates: (Gate & GateCounts)[]) =>
+  reading(gate, cli, loadOperations)('list', 'gateList', (gates: CountedGate[]) =>
     tableOf(
       gates.map(({ admitted, inside, ...one }) => ({ id: one.id, ...gateFieldsOf(one), admitted, inside })),
     ),

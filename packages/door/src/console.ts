@@ -1,40 +1,34 @@
 import { Id } from '@floodgate/audit';
-import { findEvent } from '@floodgate/events';
+import type { Database } from '@floodgate/database';
+import { findEvent, type Event } from '@floodgate/events';
 import { operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
 import { listDevices } from './devices.ts';
-import { countAdmissions, listGates } from './gates.ts';
+import { countGates } from './gates.ts';
 import { readDoorReport } from './report.ts';
 
 export type { DoorReport } from './report.ts';
 
 const { performs, reads } = operationsOn('door');
 
+const readsEvent = (
+  path: string,
+  summary: string,
+  name: string,
+  run: (db: Database, event: Event) => Promise<unknown>,
+) =>
+  reads(`GET /events/{eventId}/${path}`, summary, name, { eventId: Id }, async (db, { eventId }) =>
+    run(db, await findEvent(db, eventId)),
+  );
+
 export const doorOperations = [
-  reads(
-    'GET /events/{eventId}/gates',
-    'List the gates of an event, with the number of people',
-    'gateList',
-    { eventId: Id },
-    async (db, { eventId }) => {
-      const { shardId } = await findEvent(db, eventId);
-      const counts = await countAdmissions(db, shardId, eventId);
-      return (await listGates(db, shardId, eventId)).map((gate) => ({ ...gate, ...counts.get(gate.id) }));
-    },
-  ),
-  reads(
-    'GET /events/{eventId}/devices',
-    'List the devices that scan at an event',
-    'deviceList',
-    { eventId: Id },
-    async (db, { eventId }) => listDevices(db, (await findEvent(db, eventId)).shardId, eventId),
-  ),
-  reads(
-    'GET /events/{eventId}/door-report',
+  readsEvent('gates', 'List the gates of an event, with the number of people', 'gateList', countGates),
+  readsEvent('devices', 'List the devices that scan at an event', 'deviceList', listDevices),
+  readsEvent(
+    'door-report',
     'Show admissions, conflicts, refused and missing scans of an event, and whether they are complete',
     'doorReport',
-    { eventId: Id },
-    (db, { eventId }) => readDoorReport(db, eventId),
+    readDoorReport,
   ),
   performs('POST /events/{eventId}/gates', 'Add a gate to an event', actions.createGateAction),
   performs(

@@ -3,6 +3,7 @@ import { inCamelCase, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { NotFound } from '@floodgate/service/failure';
 import { sql, type NotNull } from 'kysely';
+import type { EventId } from './gates.ts';
 import { isSignedBy, textOf } from './signatures.ts';
 import type { EnrolRequest } from './wire.ts';
 
@@ -33,7 +34,7 @@ export const COLUMNS = [
 ] as const;
 
 /** Returns the devices of an event. */
-export const listDevices = (db: Database, shardId: number, eventId: number) =>
+export const listDevices = (db: Database, { shardId, id: eventId }: EventId) =>
   inCamelCase(db)
     .selectFrom('devices')
     .select(COLUMNS)
@@ -52,10 +53,10 @@ export function createCode(shardId: number, deviceId: number) {
 
 /** Returns a device of an event, with its shard. Throws NotFound if there is no such device. */
 export async function findDevice(db: Database, eventId: number, deviceId: number) {
-  const { shardId } = await findEvent(db, eventId);
-  const device = (await listDevices(db, shardId, eventId)).find(({ id }) => id === deviceId);
+  const event = await findEvent(db, eventId);
+  const device = (await listDevices(db, event)).find(({ id }) => id === deviceId);
   if (!device) throw new NotFound('no such device');
-  return { shardId, device };
+  return { shardId: event.shardId, device };
 }
 
 /** Starts the change of a device. */

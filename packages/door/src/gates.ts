@@ -1,4 +1,5 @@
 import { inCamelCase, plainArray, type Database } from '@floodgate/database';
+import type { Event } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 
@@ -13,8 +14,10 @@ export const COLUMNS = [
   'showsNames',
 ] as const;
 
+export type EventId = Pick<Event, 'shardId' | 'id'>;
+
 /** Returns the gates of an event. */
-export const listGates = (db: Database, shardId: number, eventId: number) =>
+export const listGates = (db: Database, { shardId, id: eventId }: EventId) =>
   inCamelCase(db)
     .selectFrom('gates')
     .select(COLUMNS)
@@ -25,38 +28,40 @@ export const listGates = (db: Database, shardId: number, eventId: number) =>
 export type Gate = Awaited<ReturnType<typeof listGates>>[number];
 
 /** Throws InvalidInput unless all of them are gates of the event. */
-export async function assertGates(db: Database, shardId: number, eventId: number, ids: readonly number[]) {
-  const known = new Set((await listGates(db, shardId, eventId)).map(({ id }) => id));
+export async function assertGates(db: Database, event: EventId, ids: readonly number[]) {
+  const known = new Set((await listGates(db, event)).map(({ id }) => id));
   if (!ids.every((id) => known.has(id))) throw new InvalidInput({ gates: 'ids of gates of the event' });
 }
 
 /** Throws InvalidInput unless all of them are tickets of the event. Null: all tickets. */
-export async function assertTickets(db: Database, shardId: number, eventId: number, ids: number[] | null) {
+export async function assertTickets(db: Database, event: EventId, ids: number[] | null) {
   if (ids === null) return;
   const { rows } = await sql`
-    select from tickets where shard_id = ${shardId} and event_id = ${eventId}
+    select from tickets where shard_id = ${event.shardId} and event_id = ${event.id}
       and id = any(${plainArray(ids)}::integer[])`.execute(db);
   if (rows.length < new Set(ids).size)
     throw new InvalidInput({ tickets: 'ids of tickets of the event, or none for all' });
 }
 
-/** The number of people who were let in at a gate, and of those who are inside its area. */
-export type GateCounts = Record<'admitted' | 'inside', number>;
-
-/** Returns the counts of each gate of an event at which somebody was let in, by its id. */
-export async function countAdmissions(db: Database, shardId: number, eventId: number) {
-  const { rows } = await sql<GateCounts & { id: number }>`
-    select g.id, coalesce(here.admitted, 0)::integer as admitted, coalesce(area.inside, 0)::integer as inside
-    from gates g
-    left join (
-      select gate_id, count(*) as admitted from admissions
-      where shard_id = ${shardId} and event_id = ${eventId} and undone_at is null group by gate_id
-    ) here on here.gate_id = g.id
-    left join (
-      select area, count(*) as inside from admissions
-      where shard_id = ${shardId} and event_id = ${eventId} and undone_at is null and left_at is null and again_of is null
-      group by area
-    ) area on area.area = g.area
-    where g.shard_id = ${shardId} and g.event_id = ${eventId}`.execute(db);
-  return new Map(rows.map(({ id, ...counts }) => [id, counts]));
+/** Returns a function that adds two counts to a gate of the event: people let in there, and people inside its area. */
+export async function countAdmissions(db: Database, event: EventId) {
+  const { rows } = await sql<Record<'gate' | 'admitted' | 'inside', number> & { area: string }>`
+    select area, gate_id as gate, count(*)::integer as admitted,
+      (count(*) filter (where left_at is null and again_of is null))::integer as inside
+    from admissions
+    where shard_id = ${event.shardId} and event_id = ${event.id} and undone_at is null
+    group by area, gate_id`.execute(db);
+  return <OfArea extends Pick<Gate, 'id' | 'area'>>(gate: OfArea) => {
+    const inArea = rows.filter(({ area }) => area === gate.area);
+    const admitted = inArea.find((row) => row.gate === gate.id)?.admitted ?? 0;
+    return { ...gate, admitted, inside: inArea.reduce((sum, { inside }) => sum + inside, 0) };
+  };
 }
+
+/** Returns the gates of an event with their counts. */
+export async function countGates(db: Database, event: EventId) {
+  const counted = await countAdmissions(db, event);
+  return (await listGates(db, event)).map((gate) => counted(gate));
+}
+
+export type CountedGate = Awaited<ReturnType<typeof countGates>>[number];

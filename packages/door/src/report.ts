@@ -1,20 +1,18 @@
 import type { Database } from '@floodgate/database';
-import { findEvent } from '@floodgate/events';
+import type { Event } from '@floodgate/events';
 import { formatPassReference } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { listDevices, missingCounters, type Device } from './devices.ts';
-import { countAdmissions, listGates } from './gates.ts';
+import { countGates } from './gates.ts';
 
 /** Returns everything that is known about the doors of an event, and whether it is complete. */
-export async function readDoorReport(db: Database, eventId: number) {
-  const { shardId, name, passPrefix } = await findEvent(db, eventId);
-  const counts = await countAdmissions(db, shardId, eventId);
-  const gates = (await listGates(db, shardId, eventId)).map((gate) => ({ ...gate, ...counts.get(gate.id)! }));
+export async function readDoorReport(db: Database, event: Event) {
+  const { id: eventId, shardId, name } = event;
   const devices = [];
-  for (const device of await listDevices(db, shardId, eventId))
-    devices.push(await describe(db, shardId, device));
-  const conflicts = await listConflicts(db, shardId, eventId, passPrefix);
-  const refused = await countRefused(db, shardId, eventId);
+  for (const device of await listDevices(db, event)) devices.push(await describe(db, shardId, device));
+  const gates = await countGates(db, event);
+  const conflicts = await listConflicts(db, event);
+  const refused = await countRefused(db, event);
   return { eventId, name, ...verdictOf(devices), gates, devices, conflicts, refused };
 }
 
@@ -59,7 +57,7 @@ function verdictOf(devices: Awaited<ReturnType<typeof describe>>[]) {
 }
 
 /** Returns the conflicts of an event, oldest first: two devices let one pass in. */
-async function listConflicts(db: Database, shardId: number, eventId: number, prefix: string) {
+async function listConflicts(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
   type Row = Record<'registration' | 'passCode', number> &
     Record<'area' | 'gate' | 'device' | 'firstGate' | 'firstDevice', string> &
     Record<'at' | 'firstAt', Date>;
@@ -84,11 +82,11 @@ async function listConflicts(db: Database, shardId: number, eventId: number, pre
 }
 
 /** Returns the number of refused scans by reason. `letIn`: those whose device let the person in offline. */
-async function countRefused(db: Database, shardId: number, eventId: number) {
+async function countRefused(db: Database, { id, shardId }: Event) {
   const { rows } = await sql<{ outcome: string; scans: number; letIn: number }>`
     select outcome, count(*)::integer as scans, (count(*) filter (where decision = 'admitted'))::integer as "letIn"
     from scans
-    where shard_id = ${shardId} and event_id = ${eventId}
+    where shard_id = ${shardId} and event_id = ${id}
       and outcome not in ('admitted', 'exited', 'undone', 'superseded') and outcome <> 'admitted-again'
     group by outcome order by scans desc, outcome`.execute(db);
   return rows;
