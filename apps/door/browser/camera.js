@@ -83,8 +83,11 @@ export async function startCamera(video, onCode, signal) {
   return track;
 }
 
-/** Keeps the screen on. The browser ends this when the page is hidden, so it is requested again. */
-async function keepScreenOn(/** @type {AbortSignal} */ signal) {
+/**
+ * Keeps the screen on. The browser ends this when the page is hidden, so it is requested again.
+ * @param {AbortSignal} signal
+ */
+async function keepScreenOn(signal) {
   /** @type {WakeLockSentinel | undefined} */
   let lock;
   const request = async () => {

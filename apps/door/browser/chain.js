@@ -63,8 +63,11 @@ export async function waitingScans({ db }, limit) {
   return scans.filter(({ counter }, at) => first && counter === first.counter + at);
 }
 
-/** Counts the scans that wait for their upload. */
-export async function recount(/** @type {Door} */ door) {
+/**
+ * Counts the scans that wait for their upload.
+ * @param {Door} door
+ */
+export async function recount(door) {
   const index = door.db.transaction('scans').objectStore('scans').index('waiting');
   door.waiting = await resultOf(index.count());
 }

@@ -1,8 +1,11 @@
 /** A scanner types faster than a person. After a longer pause, a new text starts. */
 const LONGEST_PAUSE_MS = 500;
 
-/** Calls `onText` with each text that ends with Enter and was not typed into a field, as hardware scanners type it. */
-export function readKeyboard(/** @type {(text: string) => void} */ onText) {
+/**
+ * Calls `onText` with each text that ends with Enter and was not typed into a field, as hardware scanners type it.
+ * @param {(text: string) => void} onText
+ */
+export function readKeyboard(onText) {
   let text = '';
   let lastMs = 0;
   document.addEventListener('keydown', (event) => {

@@ -19,8 +19,11 @@ let onCode = (/** @type {string} */ _text) => {};
 /** @type {Promise<unknown>} */
 let tasks = Promise.resolve();
 
-/** Runs a task after the tasks before. A failed task shows its message. */
-function inOrder(/** @type {() => Promise<unknown>} */ task) {
+/**
+ * Runs a task after the tasks before. A failed task shows its message.
+ * @param {() => Promise<unknown>} task
+ */
+function inOrder(task) {
   tasks = tasks.then(task).catch((error) => showNotice(String(error)));
 }
 
@@ -102,8 +105,11 @@ async function enrolDevice() {
   });
 }
 
-/** Shows the sections for what the device can do now: scan, choose a gate, or resume. */
-function showSurface(/** @type {Door} */ door) {
+/**
+ * Shows the sections for what the device can do now: scan, choose a gate, or resume.
+ * @param {Door} door
+ */
+function showSurface(door) {
   const canChoose = door.gates.length > 0 && door.gateID === null;
   const active = canChoose ? ['gates'] : ['scan', 'camera', 'typing'];
   showSections(door.isSignedOff ? ['device'] : [...active, 'device']);
@@ -111,7 +117,8 @@ function showSurface(/** @type {Door} */ door) {
   showDoor(door);
 }
 
-function showGates(/** @type {Door} */ door) {
+/** @param {Door} door */
+function showGates(door) {
   const list = element('gate-list');
   const shown = JSON.stringify(door.gates.map(({ gateID, name }) => [gateID, name]));
   // The same buttons stay, because one of them can have the focus.

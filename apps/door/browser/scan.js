@@ -27,15 +27,18 @@ export const UNDO_WITHIN_MS = 10_000;
  * @typedef {{ scan: StoredScan, key: string | null, before: Admission | undefined }} Undoable
  */
 
-/** Returns the text of a code without control characters, which would change the lines that are signed. */
-const cleaned = (/** @type {string} */ text) =>
+/**
+ * Returns the text of a code without control characters, which would change the lines that are signed.
+ * @param {string} text
+ */
+const cleaned = (text) =>
   text
     .replaceAll(/\p{Cc}/gu, '')
     .trim()
     .slice(0, MOST_CHARACTERS);
 
-export const gateOf = (/** @type {Door} */ { gates, gateID }) =>
-  gates.find((gate) => gate.gateID === gateID) ?? null;
+/** @param {Door} door */
+export const gateOf = ({ gates, gateID }) => gates.find((gate) => gate.gateID === gateID) ?? null;
 
 /**
  * Scans a pass at the gate of the door. Resolves when the result is on disk.
@@ -179,8 +182,11 @@ export async function undo(door, { scan, key, before }) {
 const appendUndo = (door, { pass, gateID, counter }, change) =>
   append(door, { pass, gateID, direction: 'undo', of: counter, decision: 'undone' }, change);
 
-/** Undoes the last question if the app was closed before there was an answer. Nobody saw its result. */
-export async function undoOpenQuestion(/** @type {Door} */ door) {
+/**
+ * Undoes the last question if the app was closed before there was an answer. Nobody saw its result.
+ * @param {Door} door
+ */
+export async function undoOpenQuestion(door) {
   /** @type {StoredScan | undefined} */
   const last = await read(door.db, 'scans', door.head.counter);
   if (last?.waiting && last.decision === null) await appendUndo(door, last);

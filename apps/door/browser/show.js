@@ -31,8 +31,11 @@ const SIGNALS = {
   bad: { frequency: 196, seconds: 0.5, vibration: [200, 100, 200] },
 };
 
-/** Returns the element with this id. */
-export const element = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+/**
+ * Returns the element with this id.
+ * @param {string} id
+ */
+export const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 /**
  * An unchanged text is not written: a screen reader would read it again.
@@ -43,21 +46,27 @@ function showText(id, text) {
   if (element(id).textContent !== text) element(id).textContent = text;
 }
 
-const timeOf = (/** @type {string} */ at) =>
-  new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+/** @param {string} at */
+const timeOf = (at) => new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 
 /** @type {AudioContext | undefined} */
 let audio;
 /** @type {number | undefined} */
 let clearing;
 
-/** Shows sections, and hides the others. */
-export function showSections(/** @type {string[]} */ ids) {
+/**
+ * Shows sections, and hides the others.
+ * @param {string[]} ids
+ */
+export function showSections(ids) {
   for (const section of document.querySelectorAll('section')) section.hidden = !ids.includes(section.id);
 }
 
-/** Shows a message to the person at the door. Null: none. */
-export function showNotice(/** @type {string | null} */ text) {
+/**
+ * Shows a message to the person at the door. Null: none.
+ * @param {string | null} text
+ */
+export function showNotice(text) {
   element('notice').hidden = text === null;
   element('notice').textContent = text;
 }
@@ -83,14 +92,16 @@ export function showResult(result) {
   clearing = setTimeout(showResult, UNDO_WITHIN_MS, null);
 }
 
-function detailOf(/** @type {Result | null} */ result) {
+/** @param {Result | null} result */
+function detailOf(result) {
   if (!result) return '';
   const { ticket, first, message, isOffline } = result;
   const earlier = first && `First at ${timeOf(first.at)}, ${first.gate}, ${first.device}`;
   return [ticket, earlier, message, isOffline && 'Decided offline'].filter(Boolean).join(' · ');
 }
 
-function signal(/** @type {keyof typeof SIGNALS} */ tone) {
+/** @param {keyof typeof SIGNALS} tone */
+function signal(tone) {
   const { frequency, seconds, vibration } = SIGNALS[tone];
   navigator.vibrate?.(vibration);
   audio ??= new AudioContext();
@@ -101,8 +112,11 @@ function signal(/** @type {keyof typeof SIGNALS} */ tone) {
   beep.stop(audio.currentTime + seconds);
 }
 
-/** Shows the gate, the counts, the connection, and the facts about the device. */
-export function showDoor(/** @type {Door} */ door) {
+/**
+ * Shows the gate, the counts, the connection, and the facts about the device.
+ * @param {Door} door
+ */
+export function showDoor(door) {
   const { name = '', admitted = 0, inside = 0 } = gateOf(door) ?? {};
   showText('title', door.event?.name ?? 'Door');
   showText('gate-name', name);
@@ -114,7 +128,8 @@ export function showDoor(/** @type {Door} */ door) {
   showAge(door);
 }
 
-function showDevice(/** @type {Door} */ { device, waiting, refusal, gates, isSignedOff }) {
+/** @param {Door} door */
+function showDevice({ device, waiting, refusal, gates, isSignedOff }) {
   showText('device-title', device.deviceName);
   showText('waiting', waiting === 0 ? 'All scans are uploaded.' : `Scans that wait for upload: ${waiting}`);
   element('ended').hidden = !isSignedOff;
@@ -126,7 +141,8 @@ function showDevice(/** @type {Door} */ { device, waiting, refusal, gates, isSig
   element('resume').hidden = !isSignedOff;
 }
 
-function showAge(/** @type {Door} */ { revocations: { at }, clockOffsetMs }) {
+/** @param {Door} door */
+function showAge({ revocations: { at }, clockOffsetMs }) {
   const ageMs = at === null ? Infinity : Math.max(0, Date.now() + clockOffsetMs - Date.parse(at));
   const minutes = Math.floor(ageMs / 60_000);
   const isStale = ageMs > STALE_MS;

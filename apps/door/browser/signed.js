@@ -21,8 +21,11 @@ async function checkSignature(keys, kid, data, signature) {
   return (await crypto.subtle.verify('Ed25519', key, signature, data)) ? 'genuine' : 'forged';
 }
 
-/** Returns the 82 bytes of a token, or null. The last four bits must be zero, so that a pass has only one form. */
-function bytesOfToken(/** @type {string} */ token) {
+/**
+ * Returns the 82 bytes of a token, or null. The last four bits must be zero, so that a pass has only one form.
+ * @param {string} token
+ */
+function bytesOfToken(token) {
   const [, text] = TOKEN.exec(token) ?? [];
   if (text === undefined) return null;
   let bits = 0n;
@@ -32,11 +35,14 @@ function bytesOfToken(/** @type {string} */ token) {
   return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
 }
 
-const serialIn = (/** @type {Uint8Array<ArrayBuffer>} */ bytes) =>
-  Number(new DataView(bytes.buffer).getBigUint64(10));
+/** @param {Uint8Array<ArrayBuffer>} bytes */
+const serialIn = (bytes) => Number(new DataView(bytes.buffer).getBigUint64(10));
 
-/** Returns the serial in the text of a pass or a pass reference, without checking it, or null. */
-export function serialOf(/** @type {string} */ pass) {
+/**
+ * Returns the serial in the text of a pass or a pass reference, without checking it, or null.
+ * @param {string} pass
+ */
+export function serialOf(pass) {
   const bytes = bytesOfToken(pass);
   if (bytes) return serialIn(bytes);
   const [, serial] = REFERENCE.exec(pass) ?? [];
@@ -59,7 +65,8 @@ export async function readPass(token, keys) {
   return { eventID: view.getUint32(2), ticketID: view.getUint32(6), serial: serialIn(bytes) };
 }
 
-const parse = (/** @type {string} */ part) => JSON.parse(new TextDecoder().decode(fromBase64Url(part)));
+/** @param {string} part */
+const parse = (part) => JSON.parse(new TextDecoder().decode(fromBase64Url(part)));
 
 /**
  * Returns the content of a document that one of the keys signed. Throws if it is not genuine.

@@ -90,8 +90,11 @@ export async function saveFacts(door, facts) {
   await write(door.db, ['facts'], (store) => putFacts(store('facts'), facts));
 }
 
-/** Deletes the database with the key of the device, the caches, and the service worker. */
-export async function eraseAll(/** @type {IDBDatabase} */ db) {
+/**
+ * Deletes the database with the key of the device, the caches, and the service worker.
+ * @param {IDBDatabase} db
+ */
+export async function eraseAll(db) {
   db.close();
   await resultOf(indexedDB.deleteDatabase(NAME));
   for (const name of await caches.keys()) await caches.delete(name);

@@ -11,8 +11,9 @@ const FIRST_RETRY_MS = 1_000;
 /**
  * Uploads all scans that wait. Resolves to how long to wait before a retry, in milliseconds, or to null if no scan waits any more. A scan
  * that the server refuses is found by sending fewer scans at a time. It stays on the device, and the others are uploaded.
+ * @param {Door} door
  */
-async function upload(/** @type {Door} */ door) {
+async function upload(door) {
   let most = MOST_SCANS;
   for (;;) {
     const scans = await waitingScans(door, most);
@@ -29,8 +30,11 @@ async function upload(/** @type {Door} */ door) {
   }
 }
 
-/** Stores the revocations since the last page. Throws if a page is not genuine or does not continue the stored ones. */
-async function refreshRevocations(/** @type {Door} */ door) {
+/**
+ * Stores the revocations since the last page. Throws if a page is not genuine or does not continue the stored ones.
+ * @param {Door} door
+ */
+async function refreshRevocations(door) {
   for (;;) {
     /** @type {Answer<{ revocations: string, cursor: string, more: boolean }>} */
     const answer = await call(door, `GET revocations?after=${door.revocations.cursor}`);
@@ -66,8 +70,11 @@ async function storeState(door, { device, event, keys: { keys }, gates, nextCoun
   await sendLostAgain(door, nextCounter);
 }
 
-/** Uploads scans, and fetches the state and the revocations. Resolves to how long to wait for the next time, if that is known. */
-async function synchronize(/** @type {Door} */ door) {
+/**
+ * Uploads scans, and fetches the state and the revocations. Resolves to how long to wait for the next time, if that is known.
+ * @param {Door} door
+ */
+async function synchronize(door) {
   const retryAfterMs = await upload(door);
   if (retryAfterMs !== null) {
     door.isOnline = false;
@@ -91,7 +98,7 @@ async function synchronize(/** @type {Door} */ door) {
  * @param {(problem: string | null) => void} onChange Called after each time, with the problem if there is one.
  */
 export function keepSynchronized(door, onChange) {
-  let failures = 0;
+  let retryMs = FIRST_RETRY_MS;
   /** @type {number | undefined} */
   let timer;
   /** @type {Promise<void> | null} */
@@ -100,11 +107,10 @@ export function keepSynchronized(door, onChange) {
   const run = async () => {
     clearTimeout(timer);
     const result = await synchronize(door).catch(String);
-    failures = door.isOnline ? 0 : failures + 1;
-    const backoffMs = door.isOnline ? INTERVAL_MS : FIRST_RETRY_MS * 2 ** (failures - 1);
     const isProblem = typeof result === 'string';
-    const delayMs = Math.max(isProblem ? 0 : result, Math.min(INTERVAL_MS, backoffMs));
-    timer = setTimeout(() => void now(), delayMs);
+    const delayMs = door.isOnline ? INTERVAL_MS : Math.min(INTERVAL_MS, retryMs);
+    retryMs = door.isOnline ? FIRST_RETRY_MS : retryMs * 2;
+    timer = setTimeout(() => void now(), Math.max(isProblem ? 0 : result, delayMs));
     current = null;
     onChange(isProblem ? result : null);
   };

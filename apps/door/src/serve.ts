@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -31,7 +31,7 @@ const HEADERS = {
   'cache-control': 'no-cache',
 };
 
-const digest = (data: string) => createHash('sha256').update(data).digest('base64url');
+const digest = (data: string) => hash('sha256', data, 'base64url');
 
 const read = (name: string, folder: URL | string = APP) => readFileSync(new URL(name, folder), 'utf8');
 

@@ -22,9 +22,8 @@ const optional = {
   showsNames: Type.Optional(Flag),
 };
 
-const ORDER = { opensAt: 'the gate must open before it closes' };
-const isUnordered = ({ opensAt, closesAt }: { opensAt?: Date | null; closesAt?: Date | null }) =>
-  Boolean(opensAt && closesAt && opensAt >= closesAt);
+const checkOrder = ({ opensAt, closesAt }: Partial<gates.Gate>): Record<string, string> =>
+  opensAt && closesAt && opensAt >= closesAt ? { opensAt: 'the gate must open before it closes' } : {};
 
 export const createGateAction = defineAction({
   name: 'gate.create',
@@ -35,7 +34,7 @@ export const createGateAction = defineAction({
     entryRule: Type.Optional(EntryRule),
     ...optional,
   }),
-  check: (input): Record<string, string> => (isUnordered(input) ? ORDER : {}),
+  check: checkOrder,
   run: async (db, { eventId, ...given }, note) => {
     const values = { ...DEFAULTS, showsNames: false, ...given };
     await keepInShard(db, eventId);
@@ -57,9 +56,9 @@ export const createGateAction = defineAction({
 export const updateGateAction = defineAction({
   name: 'gate.update',
   input: Type.Object({ eventId: Id, gateId: Id, name: Type.Optional(Name), ...optional }),
-  check: ({ eventId: _event, gateId: _gate, ...given }): Record<string, string> => {
+  check: ({ eventId: _event, gateId: _gate, ...given }) => {
     if (Object.keys(given).length === 0) return { gateId: 'nothing to change; give at least one setting' };
-    return isUnordered(given) ? ORDER : {};
+    return checkOrder(given);
   },
   run: async (db, { eventId, gateId, ...given }, note) => {
     const event = await findEvent(db, eventId);
@@ -71,7 +70,7 @@ export const updateGateAction = defineAction({
       .set(given)
       .where(({ and }) => and({ shardId: event.shardId, id: gateId }));
     const after = await updated.returning(gates.COLUMNS).executeTakeFirstOrThrow();
-    note(`gate:${gateId}`, { before: { ...before }, after: { ...after } });
+    note(`gate:${gateId}`, { before, after });
     return after;
   },
 });

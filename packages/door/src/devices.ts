@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { inCamelCase, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { NotFound } from '@floodgate/service/failure';
@@ -14,7 +14,7 @@ const CODE = /^(\d{1,10})-(\d{1,10})-([2-9A-HJ-NP-Z]{5}-[2-9A-HJ-NP-Z]{5})$/;
 const TOKEN = /^fgd_(\d{1,10})_(\d{1,10})_[\w-]{43}$/;
 
 const NOW = sql<Date>`now()`;
-const hash = (text: string) => createHash('sha256').update(text).digest();
+const digest = (text: string) => hash('sha256', text, 'buffer');
 
 export const COLUMNS = [
   'id',
@@ -48,7 +48,7 @@ export type Device = Awaited<ReturnType<typeof listDevices>>[number];
 export function createCode(shardId: number, deviceId: number) {
   const secret = Array.from(randomBytes(10), (byte) => ALPHABET[byte % ALPHABET.length]).join('');
   const code = `${shardId}-${deviceId}-${secret.slice(0, 5)}-${secret.slice(5)}`;
-  return { code, codeHash: hash(code), codeExpiresAt: new Date(Date.now() + CODE_MINUTES * 60_000) };
+  return { code, codeHash: digest(code), codeExpiresAt: new Date(Date.now() + CODE_MINUTES * 60_000) };
 }
 
 /** Returns a device of an event, with its shard. Throws NotFound if there is no such device. */
@@ -75,8 +75,8 @@ export async function enrolDevice(db: Database, { code, publicKey, signature, ve
   if (!id || !isSignedBy(key, textOf('enrol', code, publicKey), signature)) return null;
   const token = `fgd_${shardId}_${id}_${randomBytes(32).toString('base64url')}`;
   const device = await updateDevice(db, Number(shardId), Number(id))
-    .set({ publicKey: key, tokenHash: hash(token), version, codeHash: null, lastContactAt: NOW })
-    .where('codeHash', '=', hash(code))
+    .set({ publicKey: key, tokenHash: digest(token), version, codeHash: null, lastContactAt: NOW })
+    .where('codeHash', '=', digest(code))
     .where('codeExpiresAt', '>', NOW)
     .returning(['id', 'name', 'eventId'])
     .executeTakeFirst();
@@ -90,7 +90,7 @@ export async function findByToken(db: Database, token: string) {
   return inCamelCase(db)
     .selectFrom('devices')
     .select(['shardId', 'id as deviceId', 'eventId', 'name', 'gates', 'publicKey', 'revokedAt'])
-    .where(({ and }) => and({ shardId: Number(shardId), id: Number(id), tokenHash: hash(token) }))
+    .where(({ and }) => and({ shardId: Number(shardId), id: Number(id), tokenHash: digest(token) }))
     .$narrowType<{ publicKey: NotNull }>()
     .executeTakeFirst();
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { parsePassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
@@ -16,9 +16,7 @@ const CHECKED_AT_ONCE = 32;
 const DIRECTION_OF: Record<string, string> = { admitted: 'in', exited: 'out', undone: 'undo' };
 
 /** An outcome as record_scans returns it. */
-export type RecordedScan = Pick<Outcome, 'counter' | 'outcome' | 'first' | 'name'> & {
-  ticketId: number | null;
-};
+type RecordedScan = Omit<Outcome, 'ticket'> & { ticketId: number | null };
 
 /** Resolves to the outcomes in the order of the scans, or to the reason why nothing was recorded. */
 export type Recorded =
@@ -60,12 +58,8 @@ function hashesOf(deviceId: number, scans: readonly Scan[]): string[] {
     const [field, rule] = faultOf(scan, follows) ?? [];
     if (field) throw new InvalidInput({ [`scans[${index}].${field}`]: rule! });
     const { counter, previousHash, pass, gateID, direction, of, scannedAt, decision } = scan;
-    const fields = [previousHash, pass, gateID, direction, of ?? '', scannedAt, decision ?? ''];
-    hashes.push(
-      createHash('sha256')
-        .update(textOf(deviceId, counter, ...fields))
-        .digest('base64url'),
-    );
+    const text = textOf(deviceId, counter, previousHash, pass, gateID, direction, of, scannedAt, decision);
+    hashes.push(hash('sha256', text, 'base64url'));
   }
   return hashes;
 }

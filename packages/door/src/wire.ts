@@ -20,7 +20,6 @@ const DECISIONS = [
   'invalid-signature',
   'revoked',
 ] as const;
-export const OUTCOMES = [...DECISIONS, 'admitted-again', 'superseded'] as const;
 
 const Counter = (description: string, minimum = 1) =>
   Whole(description, 1, { minimum, maximum: Number.MAX_SAFE_INTEGER });
@@ -75,7 +74,7 @@ export type ScansRequest = Static<typeof ScansRequest>;
 /** The outcome of a scan. */
 export interface Outcome {
   counter: number;
-  outcome: (typeof OUTCOMES)[number];
+  outcome: (typeof DECISIONS)[number] | 'admitted-again' | 'superseded';
   /** Null unless the gate shows names and the device asked the server. */
   name: string | null;
   /** The title of the ticket. */
