@@ -1,15 +1,15 @@
-import type { OperationContext } from '@floodgate/operators';
 import { InvalidInput } from '@floodgate/service';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
-import { inputFrom, type Texts } from './forms.ts';
-import type { Operations } from './operations.ts';
+import { TextsBody } from './forms.ts';
+import { inputFrom, type ConsoleContext } from './operations.ts';
+import type { Row } from './pages.ts';
 import { requireScope } from './principals.ts';
-import { awayHtml, form, link, sendPage, table, type Filled } from './view.ts';
+import { awayHtml, form, link, passLink, sendPage, table, type Texts } from './view.ts';
 
 interface Found {
-  attendees: { passReference: string; eventId: number }[];
+  attendees: Row[];
   cursor: number | null;
   more: boolean;
   shardsAway: number[];
@@ -19,49 +19,37 @@ interface Found {
  * Adds the page that finds attendees by name or address. A search is a POST: browsers and proxies keep the addresses of pages, which must
  * not contain names.
  */
-export function addAttendees(app: FastifyInstance, operations: Operations, context: OperationContext): void {
+export function addAttendees(app: FastifyInstance, { db, operations }: ConsoleContext): void {
   const operation = operations.get('attendeeFind')!;
   const asked = { ...operation, summary: 'Find', input: Type.Omit(operation.input, ['after', 'limit']) };
-  const show = (filled: Filled, results = '') =>
-    form(asked, filled, '/registrations', '/attendees') + results;
+  const show = (given: Texts, invalid?: Texts) => form(asked, given, '/registrations', invalid, '/attendees');
   const title = 'Attendees';
   app.get<{ Querystring: Texts }>('/attendees', (request, reply) => {
     requireScope(request, operation.scope);
-    return sendPage(reply, title, show({ given: request.query }));
+    return sendPage(reply, title, show(request.query));
   });
-  app.post<{ Body: Texts }>(
-    '/attendees',
-    { schema: { body: Type.Record(Type.String(), Type.String()) } },
-    async (request, reply) => {
-      const operator = requireScope(request, operation.scope);
-      const given = request.body;
-      const answer = async () => {
-        const found = await operation.run(context, inputFrom(operation, given), operator.name);
-        return show({ given }, resultsHtml(found as Found, given));
-      };
-      const main = await answer().catch((error: unknown) => {
-        if (!(error instanceof InvalidInput)) throw error;
-        void reply.code(422);
-        return show({ given, invalid: error.rules });
-      });
-      return sendPage(reply, title, main);
-    },
-  );
+  app.post<{ Body: Texts }>('/attendees', TextsBody, async (request, reply) => {
+    const operator = requireScope(request, operation.scope);
+    const given = request.body;
+    try {
+      const found = await operation.run({ db }, inputFrom(operation, given), operator.name);
+      return sendPage(reply, title, show(given), resultsHtml(found as Found, given));
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      return sendPage(reply.code(422), title, show(given, error.rules));
+    }
+  });
 }
 
 function resultsHtml({ attendees, cursor, more, shardsAway }: Found, given: Texts): string {
   const rows = attendees.map(({ passReference, eventId, ...attendee }) => ({
-    registration: link(`/registrations?${new URLSearchParams({ passReference }).toString()}`, passReference),
+    registration: passLink(passReference),
     event: link(`/events/${eventId}`, eventId),
     ...attendee,
   }));
-  const rest = more && cursor === null ? '<p>There are more. Give an event or more letters.</p>' : '';
-  return (
-    awayHtml(shardsAway) +
-    table('Attendees', rows) +
-    rest +
-    (more && cursor !== null ? nextForm(given, cursor) : '')
-  );
+  const next =
+    cursor === null ? '<p>There are more. Give an event or more letters.</p>' : nextForm(given, cursor);
+  return awayHtml(shardsAway) + table('Attendees', rows) + (more ? next : '');
 }
 
 const nextForm = (given: Texts, cursor: number) =>

@@ -1,16 +1,15 @@
-import { valueOf, type Operation } from '@floodgate/operators';
 import { InvalidInput } from '@floodgate/service';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { codeHtml } from './door-pages.ts';
-import type { ConsoleContext, Operations } from './operations.ts';
+import { inputFrom, type ConsoleContext } from './operations.ts';
 import { problemOf, Refusal } from './problems.ts';
 import { requireScope } from './principals.ts';
-import { fields, form, sendPage, type Filled } from './view.ts';
+import { alertHtml, fields, form, sendPage, type Texts } from './view.ts';
 
-/** The fields of a form. */
-export type Texts = Record<string, string>;
+/** Options of a route that takes a form. */
+export const TextsBody = { schema: { body: Type.Record(Type.String(), Type.String()) } };
 
 const CONSOLE = 'http://console';
 
@@ -21,17 +20,19 @@ function afterwards(back: string, id: string): string {
   return url.pathname + url.search;
 }
 
-/** Whether a text is a page of the console: a form must not lead to another site. Browsers skip control characters. */
-function isPath(text: string | undefined): text is string {
-  const url = URL.parse(text ?? '', CONSOLE);
-  return /^\/[^\\\p{Cc}]*$/u.test(text ?? '') && url?.origin === CONSOLE && !url.pathname.startsWith('//');
+/** Returns the page of the console that a text names, otherwise its first page: a form must not lead to another site. */
+function pageOf(text = ''): string {
+  const url = URL.parse(text, CONSOLE);
+  // Browsers skip control characters.
+  const isPath = /^\/[^\\\p{Cc}]*$/u.test(text) && url?.origin === CONSOLE && !url.pathname.startsWith('//');
+  return isPath ? text : '/';
 }
 
 /**
  * Adds a page with a form for each operation that is not a GET. After it, the browser returns to the page in `back`. Secrets and what an
  * operation has read are shown at once, because no other page has them.
  */
-export function addForms(app: FastifyInstance, operations: Operations, context: ConsoleContext): void {
+export function addForms(app: FastifyInstance, { db, log, operations }: ConsoleContext): void {
   const find = (id: string) => {
     const operation = operations.get(id);
     if (!operation || operation.method === 'GET') throw new Refusal(404, 'No such page');
@@ -41,49 +42,32 @@ export function addForms(app: FastifyInstance, operations: Operations, context: 
     const operation = find(request.params.id);
     requireScope(request, operation.scope);
     const { back, ...given } = request.query;
-    return sendForm(reply, operation, { given }, isPath(back) ? back : '/');
+    return sendPage(reply, operation.summary, form(operation, given, pageOf(back)));
   });
-  app.post<{ Params: { id: string }; Body: Texts }>(
-    '/do/:id',
-    { schema: { body: Type.Record(Type.String(), Type.String()) } },
-    async (request, reply) => {
-      const operation = find(request.params.id);
-      const operator = requireScope(request, operation.scope);
-      const { back: asked, ...given } = request.body;
-      const back = isPath(asked) ? asked : '/';
-      const input = inputFrom(operation, given);
-      try {
-        const result = await operation.run(context, input, operator.name);
-        return isSecret(result) || isReading(operation)
-          ? sendPage(reply, operation.summary, resultHtml(result as object, back))
-          : reply.redirect(afterwards(back, operation.id), 303);
-      } catch (error) {
-        const { status, title, detail, invalid } = problemOf(error as never, request, context.log);
-        if (status >= 500) throw error;
-        const note = error instanceof InvalidInput ? '' : `${title}: ${detail ?? ''}`;
-        return sendForm(reply.code(status), operation, { given, ...(invalid && { invalid }) }, back, note);
-      }
-    },
-  );
-}
-
-/** Returns the values of the fields that are filled. */
-export function inputFrom({ input: { properties } }: Operation, given: Texts): Record<string, unknown> {
-  const filled = Object.entries(given).filter(([name, text]) => name in properties && text !== '');
-  return Object.fromEntries(filled.map(([name, text]) => [name, valueOf(properties[name]!, text)]));
-}
-
-function sendForm(reply: FastifyReply, operation: Operation, filled: Filled, back: string, note = '') {
-  const main = html`!${note && html`<p role="alert">${note}</p>`}!${form(operation, filled, back)}`;
-  return sendPage(reply, operation.summary, main);
+  app.post<{ Params: { id: string }; Body: Texts }>('/do/:id', TextsBody, async (request, reply) => {
+    const operation = find(request.params.id);
+    const { id, scope, summary } = operation;
+    const operator = requireScope(request, scope);
+    const { back: asked, ...given } = request.body;
+    const back = pageOf(asked);
+    try {
+      const result = await operation.run({ db }, inputFrom(operation, given), operator.name);
+      return isSecret(result) || scope.endsWith(':read')
+        ? sendPage(reply, summary, resultHtml(result as object, back))
+        : reply.redirect(afterwards(back, id), 303);
+    } catch (error) {
+      const { status, title, detail = '', invalid } = problemOf(error as never, request, log);
+      if (status >= 500) throw error;
+      const note = error instanceof InvalidInput ? '' : `${title}: ${detail}`;
+      return sendPage(reply.code(status), summary, alertHtml(note), form(operation, given, back, invalid));
+    }
+  });
 }
 
 const SECRETS = ['secretKey', 'secret', 'password', 'token', 'code'];
 
 const isSecret = (result: unknown): result is object =>
   typeof result === 'object' && result !== null && SECRETS.some((name) => name in result);
-
-const isReading = ({ scope }: Operation) => scope.endsWith(':read');
 
 const resultHtml = (result: object, back: string) =>
   html`<p role="status">

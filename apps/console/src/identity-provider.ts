@@ -1,9 +1,9 @@
-import type { Database } from '@floodgate/database';
 import { findOperatorByEmail, openSession } from '@floodgate/operators';
-import { ConfigError, type Logger } from '@floodgate/service';
+import { ConfigError } from '@floodgate/service';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Configuration } from 'openid-client';
 import type { ConsoleConfig } from './config.ts';
+import type { ConsoleContext } from './operations.ts';
 import { setSession } from './principals.ts';
 import { Refusal } from './problems.ts';
 
@@ -32,18 +32,16 @@ export function providerOf({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, CO
 
 export type Provider = NonNullable<ReturnType<typeof providerOf>>;
 
-interface Options {
-  db: Database;
-  log: Logger;
-  provider: Provider;
-  isSecure: boolean;
-}
-
 /**
  * Adds the sign-in at an identity provider (OpenID Connect, authorization code with PKCE). An operator is known by the e-mail address that
  * the provider has verified.
  */
-export function addIdentityProvider(app: FastifyInstance, { db, log, provider, isSecure }: Options): void {
+export function addIdentityProvider(
+  app: FastifyInstance,
+  { db, log }: ConsoleContext,
+  provider: Provider,
+  isSecure: boolean,
+): void {
   let known: Promise<Configuration> | undefined;
   /** Reads the configuration of the provider once. After a failure, the next sign-in tries again. */
   const configured = () => {

@@ -1,36 +1,59 @@
+import type { Database } from '@floodgate/database';
 import { doorOperations } from '@floodgate/door/console';
 import { eventOperations } from '@floodgate/events/console';
 import { mailOperations } from '@floodgate/mail/console';
-import type { Operation, OperationContext } from '@floodgate/operators';
+import { valueOf, type Operation } from '@floodgate/operators';
 import { auditOperations, operatorOperations, processOperations } from '@floodgate/operators/console';
 import { partnerOperations } from '@floodgate/partners/console';
 import { passOperations } from '@floodgate/passes/console';
 import { queueOperations, registrationOperations } from '@floodgate/registrations/console';
+import type { Logger } from '@floodgate/service';
 import { ticketOperations } from '@floodgate/tickets/console';
 import { waitingListOperations } from '@floodgate/waiting-list/console';
 import { webhookOperations } from '@floodgate/webhooks/console';
-
-import type { Logger } from '@floodgate/service';
 import type { ConsoleConfig } from './config.ts';
 
-/** Every operation of the operator API and the console, in the order of the documentation. */
-export const operationsOf = (config: ConsoleConfig): Operation[] => [
-  ...eventOperations,
-  ...ticketOperations,
-  ...waitingListOperations,
-  ...registrationOperations,
-  ...partnerOperations,
-  ...webhookOperations(config.WEBHOOK_ALLOW_PRIVATE === 'true'),
-  ...mailOperations(config),
-  ...passOperations,
-  ...doorOperations,
-  ...queueOperations,
-  ...processOperations,
-  ...auditOperations,
-  ...operatorOperations,
-];
+/** Every operation of the operator API and the console by its id, in the order of the documentation. */
+export function operationsOf(config: ConsoleConfig): ReadonlyMap<string, Operation> {
+  const operations: Operation[] = [
+    ...eventOperations,
+    ...ticketOperations,
+    ...waitingListOperations,
+    ...registrationOperations,
+    ...partnerOperations,
+    ...webhookOperations(config.WEBHOOK_ALLOW_PRIVATE === 'true'),
+    ...mailOperations(config),
+    ...passOperations,
+    ...doorOperations,
+    ...queueOperations,
+    ...processOperations,
+    ...auditOperations,
+    ...operatorOperations,
+  ];
+  return new Map(operations.map((operation) => [operation.id, operation]));
+}
 
-export type ConsoleContext = OperationContext & { log: Logger };
+/** The dependencies of the routes. */
+export interface ConsoleContext {
+  db: Database;
+  log: Logger;
+  operations: ReturnType<typeof operationsOf>;
+}
 
-/** Finds operations by their id. */
-export type Operations = ReadonlyMap<string, Operation>;
+/** Returns the input of an operation: the fields that are filled. A text becomes the value that it stands for. */
+export function inputFrom({ input: { properties } }: Operation, given: Record<string, unknown>) {
+  const filled = Object.entries(given).filter(([name, value]) => name in properties && (value ?? '') !== '');
+  const valueOfField = (name: string, value: unknown) =>
+    typeof value === 'string' ? valueOf(properties[name]!, value) : value;
+  return Object.fromEntries(filled.map(([name, value]) => [name, valueOfField(name, value)]));
+}
+
+/** Reads by an operation. */
+export async function readBy<Result>(
+  { db, operations }: ConsoleContext,
+  id: string,
+  given: Record<string, unknown> = {},
+): Promise<Result> {
+  const operation = operations.get(id)!;
+  return (await operation.run({ db }, inputFrom(operation, given), '')) as Result;
+}

@@ -1,34 +1,23 @@
+import { Readable } from 'node:stream';
 import swagger from '@fastify/swagger';
-import { Download, fromJson, valueOf, type Operation, type OperationContext } from '@floodgate/operators';
+import type { Database } from '@floodgate/database';
+import { Download, fromJson, valueOf, type Operation } from '@floodgate/operators';
 import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { sendDownload } from './download.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ConsoleContext } from './operations.ts';
 import { requireScope } from './principals.ts';
-
-const TITLE = 'Floodgate operator API';
-const PROBLEM = Type.Object(
-  {
-    status: Type.Integer(),
-    title: Type.String(),
-    detail: Type.Optional(Type.String()),
-    invalid: Type.Optional(
-      Type.Record(Type.String(), Type.String({ description: 'the rule of this field' })),
-    ),
-  },
-  { title: 'Problem' },
-);
+import { Problem } from './problems.ts';
 
 /** Adds a route below /operator/v1 for each operation, and the OpenAPI document. */
 export async function addOperatorApi(
   app: FastifyInstance,
-  operations: readonly Operation[],
-  context: OperationContext,
+  { db, operations }: ConsoleContext,
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: {
-        title: TITLE,
+        title: 'Floodgate operator API',
         version: '1.0.0',
         summary: 'What the command line can do, for machines.',
         description:
@@ -47,7 +36,7 @@ export async function addOperatorApi(
       // Operations check their input themselves, with the rules of the command line. The schemas are documentation.
       api.setValidatorCompiler(() => () => true);
       api.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
-      for (const operation of operations) addRoute(api, operation, context);
+      for (const operation of operations.values()) addRoute(api, operation, db);
       api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
       done();
     },
@@ -55,16 +44,10 @@ export async function addOperatorApi(
   );
 }
 
-function addRoute(api: FastifyInstance, operation: Operation, context: OperationContext): void {
+function addRoute(api: FastifyInstance, operation: Operation, db: Database): void {
   const { method, path, id, scope, summary, input } = operation;
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-  const { properties } = input;
-  const named = (isWanted: (name: string) => boolean) => {
-    const wanted: TProperties = {};
-    for (const [name, schema] of Object.entries(properties)) if (isWanted(name)) wanted[name] = schema;
-    return Type.Object(wanted);
-  };
-  const rest = named((name) => !inPath.includes(name));
+  const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
+  const rest = Type.Omit(input, inPath);
   const hasRest = Object.keys(rest.properties).length > 0;
   const hasBody = method !== 'GET' && method !== 'DELETE';
   api.route({
@@ -75,16 +58,22 @@ function addRoute(api: FastifyInstance, operation: Operation, context: Operation
       summary,
       description: `Requires the scope \`${scope}\`.`,
       tags: [scope.split(':')[0]!],
-      ...(inPath.length > 0 && { params: describe(named((name) => inPath.includes(name))) }),
+      ...(inPath.length > 0 && { params: describe(Type.Pick(input, inPath)) }),
       ...(hasRest && { [hasBody ? 'body' : 'querystring']: describe(rest) }),
-      response: { 200: Type.Unknown({ description: 'The result' }), default: PROBLEM },
+      response: { 200: Type.Unknown({ description: 'The result' }), default: Problem },
     },
     handler: async (request, reply) => {
       const { name } = requireScope(request, scope);
-      const result = await operation.run(context, inputOf(request, properties), name);
+      const result = await operation.run({ db }, inputOf(request, input.properties), name);
       return result instanceof Download ? sendDownload(reply, result) : result;
     },
   });
+}
+
+/** Sends a download as a file. Each chunk is read when the browser has taken the one before. */
+function sendDownload(reply: FastifyReply, { chunks, type }: Download): FastifyReply {
+  void reply.type(type).header('content-disposition', 'attachment');
+  return reply.send(Readable.from(chunks, { highWaterMark: 1 }));
 }
 
 /** Returns the schema as JSON Schema, which has no types for times and regular expressions. */

@@ -1,7 +1,12 @@
 import type { Database } from '@floodgate/database';
-import { findPrincipal, mayUse, type OperatorPrincipal, type Scope } from '@floodgate/operators';
+import { createSignIn, findPrincipal, mayUse, openSession, revokeAccess } from '@floodgate/operators';
+import type { OperatorPrincipal, Scope } from '@floodgate/operators';
+import { Type, type Static } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'ghtml';
+import type { Provider } from './identity-provider.ts';
 import { Refusal } from './problems.ts';
+import { alertHtml, sendPage } from './view.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -47,4 +52,47 @@ export function setSession(reply: FastifyReply, text: string, isSecure: boolean)
   const end = text === '' ? '; Max-Age=0' : '';
   const secure = isSecure ? '; Secure' : '';
   void reply.header('set-cookie', `${COOKIE}=${text}; Path=/; HttpOnly; SameSite=Lax${secure}${end}`);
+}
+
+const Text = Type.String({ maxLength: 255 });
+const Credentials = Type.Object({ name: Text, password: Text });
+
+const WRONG = 'The name or the password is wrong, or there were too many attempts. Wait for a minute.';
+
+const formHtml = (name: string, problem: string, provider?: Provider) =>
+  html`!${alertHtml(problem)}
+    <form class="fields" method="post" action="/sign-in">
+      <div class="field">
+        <label for="name">Name</label>
+        <input id="name" name="name" value="${name}" autocomplete="username" required />
+      </div>
+      <div class="field">
+        <label for="password">Password</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" required />
+      </div>
+      <p><button>Sign in</button></p>
+    </form>
+    !${provider && html`<p><a href="/sign-in/provider">Sign in at ${provider.issuer.host}</a></p>`}`;
+
+/** Adds the pages to sign in and out with a password. */
+export function addSignIn(app: FastifyInstance, db: Database, isSecure: boolean, provider?: Provider): void {
+  const signIn = createSignIn(db);
+  const show = (reply: FastifyReply, name = '', problem = '') =>
+    sendPage(reply, 'Sign in', formHtml(name, problem, provider));
+  app.get('/sign-in', (_request, reply) => show(reply));
+  app.post<{ Body: Static<typeof Credentials> }>(
+    '/sign-in',
+    { schema: { body: Credentials } },
+    async ({ body: { name, password } }, reply) => {
+      const operatorId = await signIn(name, password);
+      if (operatorId === undefined) return show(reply.code(401), name, WRONG);
+      setSession(reply, await openSession(db, operatorId), isSecure);
+      return reply.redirect('/', 303);
+    },
+  );
+  app.post('/sign-out', async ({ operator }, reply) => {
+    if (operator) await revokeAccess(db, operator.accessId);
+    setSession(reply, '', isSecure);
+    return reply.redirect('/sign-in', 303);
+  });
 }

@@ -6,7 +6,6 @@ import { countRequests, Metrics } from '@floodgate/metrics';
 import { reportProcess } from '@floodgate/operators';
 import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
-import { html } from 'ghtml';
 import manifest from '../package.json' with { type: 'json' };
 import type { ConsoleConfig } from './config.ts';
 import { addAttendees } from './attendees.ts';
@@ -17,10 +16,9 @@ import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
 import { addPages } from './pages.ts';
-import { addPrincipals } from './principals.ts';
+import { addPrincipals, addSignIn } from './principals.ts';
 import { problemOf, Refusal } from './problems.ts';
-import { addSignIn } from './sign-in.ts';
-import { sendPage } from './view.ts';
+import { alertHtml, sendPage } from './view.ts';
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 8;
@@ -62,9 +60,7 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   app.decorateRequest('operator', null);
   answerProblems(app, log);
   if (config.METRICS_PORT > 0) opened.use(await serveMetrics(app, db, config));
-  const operations = operationsOf(config);
-  const byId = new Map(operations.map((operation) => [operation.id, operation]));
-  const context = { db, log };
+  const context = { db, log, operations: operationsOf(config) };
   const isSecure = config.CONSOLE_URL?.startsWith('https:') ?? false;
   addAssets(app);
   app.get('/health/live', () => ({ status: 'ok' }));
@@ -76,13 +72,13 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     await known.register(formbody);
     addPrincipals(known, db);
     addSignIn(known, db, isSecure, provider);
-    if (provider) addIdentityProvider(known, { ...context, provider, isSecure });
-    addPages(known, byId, context);
-    addDoorPages(known, byId, context);
-    addAttendees(known, byId, context);
-    addForms(known, byId, context);
-    addLive(known, byId, context);
-    await addOperatorApi(known, operations, context);
+    if (provider) addIdentityProvider(known, context, provider, isSecure);
+    addPages(known, context);
+    addDoorPages(known, context);
+    addAttendees(known, context);
+    addForms(known, context);
+    addLive(known, context);
+    await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
   log.info(`listening at ${baseUrl}`);
@@ -113,9 +109,7 @@ function answerProblems(app: FastifyInstance, log: Logger): void {
     const isApi = request.url.startsWith('/operator/');
     if (isApi) return reply.code(status).type('application/problem+json').send(JSON.stringify(problem));
     if (status === 401) return reply.redirect('/sign-in', 303);
-    const main = html`<p role="alert">${detail || title}</p>
-      <p><a href="/">Launches</a></p>`;
-    return sendPage(reply.code(status), title, main);
+    return sendPage(reply.code(status), title, alertHtml(detail || title), '<p><a href="/">Launches</a></p>');
   });
 }
 

@@ -3,6 +3,9 @@ import type { TSchema } from '@sinclair/typebox';
 import type { FastifyReply } from 'fastify';
 import { html } from 'ghtml';
 
+/** The fields of a form or the query of an address. */
+export type Texts = Record<string, string>;
+
 /** The pages in the menu, each with the scope that it requires. */
 const MENU = [
   ['/', 'Launches', 'events:read'],
@@ -16,8 +19,8 @@ const MENU = [
   ['/audit', 'Audit', 'audit:read'],
 ] as const;
 
-/** Answers with a page: its title and its content as HTML. */
-export function sendPage(reply: FastifyReply, title: string, main: string): FastifyReply {
+/** Answers with a page: its title and its parts as HTML. */
+export function sendPage(reply: FastifyReply, title: string, ...parts: string[]): FastifyReply {
   const { operator, url } = reply.request;
   const text = html`<!doctype html>
     <html lang="en">
@@ -35,7 +38,7 @@ export function sendPage(reply: FastifyReply, title: string, main: string): Fast
         <header>!${operator ? header(operator, url.split('?', 1)[0]!) : '<strong>Floodgate</strong>'}</header>
         <main id="main" tabindex="-1">
           <h1>${title}</h1>
-          !${main}
+          !${parts}
         </main>
       </body>
     </html>`;
@@ -60,24 +63,38 @@ interface Html {
   html: string;
 }
 
-/** A value, or HTML. */
-type Cell = string | number | boolean | null | undefined | Date | object;
-
 /** Marks text as HTML. */
 export const raw = (text: string): Html => ({ html: text });
 
-export const link = (href: string, name: string | number): Html =>
-  raw(html`<a href="${href}">${String(name)}</a>`);
+export const link = (href: string, name: string | number): Html => raw(html`<a href="${href}">${name}</a>`);
+
+/** Returns a link to a registration. */
+export const passLink = (passReference: string): Html =>
+  link(`/registrations?${new URLSearchParams({ passReference }).toString()}`, passReference);
+
+/** Returns links side by side. Those to forms that the operator may not use are empty. */
+export const together = (...links: Html[]): Html =>
+  raw(
+    links
+      .map((one) => one.html)
+      .filter(Boolean)
+      .join(' '),
+  );
+
+export function actions(...links: Html[]): string {
+  const shown = together(...links).html;
+  return shown && html`<p class="actions">!${shown}</p>`;
+}
 
 const MILLISECONDS = /Ms$/;
 
 /** Returns a cell as HTML: times in UTC, durations in seconds, lists with commas. */
-function cellHtml(name: string, cell: Cell): string {
+function cellHtml(name: string, cell: unknown): string {
   if (cell === null || cell === undefined || cell === '') return '<span class="none">–</span>';
   if (typeof cell === 'object') return objectHtml(cell);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell === 'number' && MILLISECONDS.test(name)) return html`${(cell / 1_000).toFixed(1)} s`;
-  return html`${String(cell)}`;
+  return html`${cell as string}`;
 }
 
 function objectHtml(cell: object): string {
@@ -95,51 +112,51 @@ export const wordsOf = (name: string) =>
     .replaceAll(/[A-Z]+/g, (letters) => ` ${letters.toLowerCase()}`)
     .replace(/^./, (first) => first.toUpperCase());
 
+const tableRow = (cells: readonly string[]) =>
+  html`<tr>
+    !${cells}
+  </tr>`;
+
 /** Returns a table. Its headings are the names of the fields. */
-export function table(caption: string, rows: readonly Record<string, Cell>[] = []): string {
+export function table(caption: string, rows: readonly Record<string, unknown>[] = []): string {
   if (rows.length === 0)
     return html`<h2>${caption}</h2>
       <p class="none">None</p>`;
   const names = Object.keys(rows[0]!);
   const isNumeric = names.map((name) => rows.every((row) => typeof row[name] === 'number'));
-  const cells = (row: Record<string, Cell>) =>
-    names.map(
-      (name, index) =>
-        html`<td data-label="${wordsOf(name)}" !${isNumeric[index] ? 'class="number"' : ''}>
-          !${cellHtml(name, row[name])}
-        </td>`,
-    );
+  const headings = names.map((name) => html`<th scope="col">${wordsOf(name)}</th>`);
+  const cellsOf = (row: Record<string, unknown>) =>
+    names.map((name, index) => {
+      const attributes = html`data-label="${wordsOf(name)}" !${isNumeric[index] ? 'class="number"' : ''}`;
+      return html`<td !${attributes}>!${cellHtml(name, row[name])}</td>`;
+    });
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
     <table>
       <caption>
         ${caption}
       </caption>
       <thead>
-        <tr>
-          !${names.map((name) => html`<th scope="col">${wordsOf(name)}</th>`)}
-        </tr>
+        !${tableRow(headings)}
       </thead>
       <tbody>
-        !${rows.map(
-          (row) =>
-            html`<tr>
-              !${cells(row)}
-            </tr>`,
-        )}
+        !${rows.map((row) => tableRow(cellsOf(row)))}
       </tbody>
     </table>
   </div>`;
 }
 
+/** Returns an alert, or nothing without a text. */
+export const alertHtml = (text: string) => text && html`<p role="alert">${text}</p>`;
+
 /** Returns an alert if shards do not answer: their rows are missing. */
 export const awayHtml = (shards: readonly number[] = []): string =>
-  shards.length > 0 ? html`<p role="alert">Shards that do not answer: ${shards.join(', ')}</p>` : '';
+  alertHtml(shards.length > 0 ? `Shards that do not answer: ${shards.join(', ')}` : '');
 
 /** Returns the fields of one thing. */
 export const fields = (record: object): string =>
   html`<dl>
     !${Object.entries(record).map(
-      ([name, cell]: [string, Cell]) =>
+      ([name, cell]) =>
         html`<div>
           <dt>${wordsOf(name)}</dt>
           <dd>!${cellHtml(name, cell)}</dd>
@@ -147,75 +164,51 @@ export const fields = (record: object): string =>
     )}
   </dl>`;
 
-const addressOf = ({ id }: Operation, given: Record<string, unknown>) =>
-  `/do/${id}?${new URLSearchParams(given as Record<string, string>).toString()}`;
-
 /** Returns a link to the form of an operation, or nothing if the operator may not use it. */
-export const actionLink = (
+export function actionLink(
   operator: OperatorPrincipal,
-  operation: Operation,
+  { id, scope, summary }: Operation,
   given: Record<string, unknown>,
-  name = operation.summary,
-): Html =>
-  raw(
-    mayUse(operator, operation.scope)
-      ? html`<a class="action" href="${addressOf(operation, given)}">${name}</a>`
-      : '',
-  );
-
-/** Values of a form as texts, and the rules that they break. */
-export interface Filled {
-  given: Record<string, string>;
-  invalid?: Record<string, string>;
+  name = summary,
+): Html {
+  const address = `/do/${id}?${new URLSearchParams(given as Texts).toString()}`;
+  return raw(mayUse(operator, scope) ? html`<a class="action" href="${address}">${name}</a>` : '');
 }
 
-/** Returns the form of an operation. Fields that are optional may be left empty. */
+/** Returns the form of an operation with the given values. Fields that are optional may be left empty. `invalid` has the rules that they break. */
 export function form(
-  operation: Operation,
-  { given, invalid = {} }: Filled,
+  { id, input, summary }: Operation,
+  given: Texts,
   back: string,
-  action = `/do/${operation.id}`,
+  invalid: Texts = {},
+  action = `/do/${id}`,
 ): string {
-  const required = operation.input.required ?? [];
-  const inputs = Object.entries(operation.input.properties).map(([name, schema]) =>
-    field({
-      name,
-      schema,
-      isRequired: required.includes(name),
-      text: given[name] ?? '',
-      rule: invalid[name],
-    }),
-  );
+  const inputs = Object.entries(input.properties).map(([name, schema]) => {
+    const isRequired = input.required?.includes(name) ?? false;
+    const hint = [schema.description, !isRequired && 'may be left empty'].filter(Boolean).join('; ');
+    const isInvalid = name in invalid;
+    const attributes = html`id="${name}" name="${name}" aria-describedby="${name}-hint"
+    !${isRequired ? 'required' : ''} !${isInvalid ? 'aria-invalid="true"' : ''}`;
+    const fieldHtml = inputHtml(schema, attributes, given[name] ?? '', isRequired);
+    return html`<div class="field">
+      <label for="${name}">${wordsOf(name)}</label>!${fieldHtml}
+      <p class="hint" id="${name}-hint">!${isInvalid ? '<strong>Not valid:</strong> ' : ''}${hint}</p>
+    </div>`;
+  });
   return html`<form class="fields" method="post" action="${action}">
     <input type="hidden" name="back" value="${back}" />
     !${inputs}
-    <p><button>${operation.summary}</button> <a href="${back}">Cancel</a></p>
+    <p><button>${summary}</button> <a href="${back}">Cancel</a></p>
   </form>`;
 }
 
-interface Field {
-  name: string;
-  schema: TSchema;
-  isRequired: boolean;
-  text: string;
-  rule: string | undefined;
-}
-
-function field({ name, schema, isRequired, text, rule }: Field): string {
+function inputHtml(schema: TSchema, attributes: string, text: string, isRequired: boolean): string {
   const choices = choicesOf(schema);
-  const hint = [schema.description, !isRequired && 'may be left empty'].filter(Boolean).join('; ');
-  const attributes = html`id="${name}" name="${name}" aria-describedby="${name}-hint"
-  !${isRequired ? 'required' : ''} !${rule ? 'aria-invalid="true"' : ''}`;
+  if (!choices) return html`<input !${attributes} value="${text}" autocomplete="off" />`;
   const option = (value: string) => html`<option !${value === text ? 'selected' : ''}>${value}</option>`;
-  const input = choices
-    ? html`<select !${attributes}>
-        !${[...(isRequired ? [] : ['']), ...choices].map(option)}
-      </select>`
-    : html`<input !${attributes} value="${text}" autocomplete="off" />`;
-  return html`<div class="field">
-    <label for="${name}">${wordsOf(name)}</label>!${input}
-    <p class="hint" id="${name}-hint">!${rule ? html`<strong>Not valid:</strong> ` : ''}${hint}</p>
-  </div>`;
+  return html`<select !${attributes}>
+    !${(isRequired ? choices : ['', ...choices]).map(option)}
+  </select>`;
 }
 
 /** Returns the words that a field can have. Undefined: any text. */

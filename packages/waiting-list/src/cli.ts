@@ -2,9 +2,8 @@ import { Option, type Command } from '@commander-js/extra-typings';
 import { tableOf, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit } from '@floodgate/command/arguments';
 import { reading } from '@floodgate/operators/reading';
+import { STATES } from './states.ts';
 import type { FoundEntry } from './waiting-list.ts';
-
-const STATES = ['waiting', 'offered', 'confirmed', 'expired', 'left'] as const;
 
 interface Page {
   entries: FoundEntry[];

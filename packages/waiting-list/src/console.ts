@@ -3,11 +3,13 @@ import { Cursor, Id, Limit as limit } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
 import { findTicket } from '@floodgate/tickets';
 import { sql } from 'kysely';
+import { STATES } from './states.ts';
 import { selectEntries } from './waiting-list.ts';
+
+export { STATES };
 
 const { reads } = operationsOn('tickets');
 
-const STATES = ['waiting', 'offered', 'confirmed', 'expired', 'left'] as const;
 const State = Type.Union(
   STATES.map((state) => Type.Literal(state)),
   { description: STATES.join(', ') },
