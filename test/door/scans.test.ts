@@ -31,7 +31,7 @@ const admissionsOf = async (reference: string) => {
 const report = () =>
   doorOperations
     .find(({ id }) => id === 'doorReport')!
-    .run({ db: database.db }, { eventId: gala.eventId }, '') as Promise<DoorReport>;
+    .run(database.db, { eventId: gala.eventId }, '') as Promise<DoorReport>;
 const kinds = async () => {
   await finalizePending(database.db, gala.shardId);
   return (await journalOf(database.db, gala))

@@ -40,7 +40,7 @@ export const addDevice = (db: Database, eventId: number, gates: number[], name =
 
 /** Returns the report of an event, as the operator API reads it. */
 export const readReport = (db: Database, eventId: number) =>
-  doorOperations.find(({ id }) => id === 'doorReport')!.run({ db }, { eventId }, '') as Promise<DoorReport>;
+  doorOperations.find(({ id }) => id === 'doorReport')!.run(db, { eventId }, '') as Promise<DoorReport>;
 
 /** A device with its own key, its chain of scans, and a clock that can be wrong. */
 export class DoorDevice {

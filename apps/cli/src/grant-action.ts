@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, text } from '@floodgate/audit';
+import { defineAction, oneOf, text } from '@floodgate/audit';
 import { grantPrivileges, SERVICES } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 
@@ -9,8 +9,7 @@ const REFUSALS = {
     'this role is an administrator, owns something or is a member of another role; create a separate role for the service',
 };
 
-const services = SERVICES.map((service) => Type.Literal(service));
-const Service = Type.Union(services, { description: SERVICES.join(' or ') });
+const Service = oneOf(SERVICES, SERVICES.join(' or '));
 
 /** Grants a login role the privileges that a service needs in the database, and no others. */
 export const grantAction = defineAction({

@@ -1,5 +1,4 @@
 import { runService } from '@floodgate/service';
-import { ConsoleConfig } from './config.ts';
-import { startConsole } from './start-console.ts';
+import { ConsoleConfig, startConsole } from './start-console.ts';
 
 await runService('floodgate-console', ConsoleConfig, startConsole);

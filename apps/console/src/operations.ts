@@ -55,5 +55,5 @@ export async function readBy<Result>(
   given: Record<string, unknown> = {},
 ): Promise<Result> {
   const operation = operations.get(id)!;
-  return (await operation.run({ db }, inputFrom(operation, given), '')) as Result;
+  return (await operation.run(db, inputFrom(operation, given), '')) as Result;
 }

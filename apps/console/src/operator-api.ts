@@ -64,7 +64,7 @@ function addRoute(api: FastifyInstance, operation: Operation, db: Database): voi
     },
     handler: async (request, reply) => {
       const { name } = requireScope(request, scope);
-      const result = await operation.run({ db }, inputOf(request, input.properties), name);
+      const result = await operation.run(db, inputOf(request, input.properties), name);
       return result instanceof Download ? sendDownload(reply, result) : result;
     },
   });

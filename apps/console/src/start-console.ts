@@ -7,10 +7,9 @@ import { reportProcess } from '@floodgate/operators';
 import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import manifest from '../package.json' with { type: 'json' };
-import type { ConsoleConfig } from './config.ts';
-import { addAttendees } from './attendees.ts';
+import { ConsoleConfig } from './config.ts';
 import { addDoorPages } from './door-pages.ts';
-import { addForms } from './forms.ts';
+import { addAttendees, addForms } from './forms.ts';
 import { addIdentityProvider, providerOf } from './identity-provider.ts';
 import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
@@ -19,6 +18,8 @@ import { addPages } from './pages.ts';
 import { addPrincipals, addSignIn } from './principals.ts';
 import { problemOf, Refusal } from './problems.ts';
 import { alertHtml, sendPage } from './view.ts';
+
+export { ConsoleConfig };
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 8;

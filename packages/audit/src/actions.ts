@@ -24,6 +24,13 @@ export const text = (minimum: number, maximum: number) =>
     description: `${minimum} to ${maximum} characters, no control characters, no space around them`,
   });
 
+/** One of these words. */
+export const oneOf = <Word extends string>(words: readonly Word[], description = words.join(', ')) =>
+  Type.Union(
+    words.map((word) => Type.Literal(word)),
+    { description },
+  );
+
 /** The id of a partner, event or ticket. */
 export const Id = whole(1, INT4_MAX);
 export const Seats = whole(0, INT4_MAX);

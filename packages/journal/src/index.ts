@@ -1,5 +1,4 @@
 export * from './consumers/consumers.ts';
 export * from './consumers/lag.ts';
 export * from './consumers/run-consumers.ts';
-export * from './delivery-capability.ts';
 export * from './read-journal.ts';

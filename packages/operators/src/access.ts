@@ -2,8 +2,40 @@ import type { Database } from '@floodgate/database';
 import { inCamelCase } from '@floodgate/database/connection/connect';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql } from 'kysely';
-import { ROLES, type Role, type Scope } from './scopes.ts';
 import { createAccessText, isPassword, parseAccessText } from './secrets.ts';
+
+/** The subjects of operations. `attendees`: names, addresses and answers of people. `access`: operators, sessions and tokens. */
+const AREAS = [
+  'events',
+  'tickets',
+  'partners',
+  'registrations',
+  'attendees',
+  'webhooks',
+  'mail',
+  'passes',
+  'door',
+  'queue',
+  'audit',
+  'access',
+] as const;
+
+export type Area = (typeof AREAS)[number];
+
+export type Scope = `${Area}:${'read' | 'write'}`;
+
+export const SCOPES = AREAS.flatMap((area): Scope[] => [`${area}:read`, `${area}:write`]);
+
+const mayWrite = (scope: Scope) => scope.endsWith(':write');
+
+/** The scopes of each role of a person. A viewer sees nothing about attendees. */
+export const ROLES = {
+  viewer: SCOPES.filter((scope) => !mayWrite(scope) && scope !== 'attendees:read'),
+  operator: SCOPES.filter((scope) => scope !== 'access:write'),
+  owner: SCOPES,
+} satisfies Record<string, readonly Scope[]>;
+
+export type Role = keyof typeof ROLES;
 
 const SESSION_HOURS = 12;
 /** Wrong passwords before each further one locks the operator out for LOCK_SECONDS. */
@@ -41,19 +73,12 @@ export async function findOpenAccess(db: Database, ids: readonly string[]): Prom
 export async function findPrincipal(db: Database, text: string): Promise<OperatorPrincipal | undefined> {
   const parsed = parseAccessText(text);
   if (!parsed) return undefined;
-  const { rows } = await sql<{
-    secretHash: Buffer;
-    operatorId: number | null;
-    name: string;
-    role: Role | null;
-    scopes: Scope[] | null;
-  }>`
+  const { rows } = await sql<Omit<OperatorPrincipal, 'accessId'> & { secretHash: Buffer }>`
     select secret_hash, operator_id, coalesce(operators.name, 'token:' || operator_access.name) as name, role, scopes
     from ${OPEN} and operator_access.id = ${parsed.id}`.execute(inCamelCase(db));
-  const found = rows[0];
-  if (!found || !parsed.isOf(found.secretHash)) return undefined;
-  const { operatorId, name, role } = found;
-  return { accessId: parsed.id, name, operatorId, role, scopes: role ? ROLES[role] : found.scopes! };
+  if (!rows[0] || !parsed.isOf(rows[0].secretHash)) return undefined;
+  const { secretHash: _, ...found } = rows[0];
+  return { ...found, accessId: parsed.id, scopes: found.role ? ROLES[found.role] : found.scopes };
 }
 
 /** Opens a session of an operator. Returns its text. Deletes the operator's expired sessions. */
@@ -74,11 +99,8 @@ export async function openSession(db: Database, operatorId: number): Promise<str
  * It checks one password at a time, so that a flood of sign-ins cannot take all cores, and throws QueueFull if too many wait.
  */
 export function createSignIn(db: Database) {
-  const queue = createFairQueue({
-    answerWithinMs: SIGN_IN_WITHIN_MS,
-    patienceMs: SIGN_IN_WITHIN_MS,
-    waitingLimit: 10,
-  });
+  const withinMs = SIGN_IN_WITHIN_MS;
+  const queue = createFairQueue({ answerWithinMs: withinMs, patienceMs: withinMs, waitingLimit: 10 });
   async function check(name: string, password: string): Promise<number | undefined> {
     const { rows } = await sql<{ id: number; passwordHash: string | null }>`
       select id, password_hash from operators
@@ -90,12 +112,8 @@ export function createSignIn(db: Database) {
     if (operator) await countSignIn(db, operator.id, isRight);
     return isRight ? operator!.id : undefined;
   }
-  return (name: string, password: string) =>
-    queue(
-      0,
-      () => true,
-      () => check(name, password),
-    );
+  const isWanted = () => true;
+  return (name: string, password: string) => queue(0, isWanted, () => check(name, password));
 }
 
 async function countSignIn(db: Database, id: number, isRight: boolean): Promise<void> {

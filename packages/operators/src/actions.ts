@@ -1,16 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Flag, Name, text } from '@floodgate/audit';
+import { defineAction, Flag, Name, oneOf, text } from '@floodgate/audit';
 import { inCamelCase, type Database } from '@floodgate/database';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { revokeAccess } from './access.ts';
-import { ROLES, SCOPES, type Role, type Scope } from './scopes.ts';
+import { revokeAccess, ROLES, SCOPES, type Role, type Scope } from './access.ts';
 import { createAccessText, createPassword, hashPassword } from './secrets.ts';
 
-const RoleName = Type.Union(
-  (Object.keys(ROLES) as Role[]).map((role) => Type.Literal(role)),
-  { description: 'viewer, operator or owner' },
-);
+const RoleName = oneOf(Object.keys(ROLES) as Role[], 'viewer, operator or owner');
 const Email = Type.Union([text(3, 254), Type.Null()], { description: 'an e-mail address, or none' });
 /** The name of a token begins with token: in the audit log. */
 const OperatorName = Type.RegExp(/^(?!token:|partner:|device:)(?!\s)[^\p{Cc}\p{Cs}]{1,255}(?<!\s)$/u, {

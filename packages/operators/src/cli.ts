@@ -1,17 +1,17 @@
 import { Option, type Command } from '@commander-js/extra-typings';
+import type { AuditEntry } from '@floodgate/audit';
 import { performing } from '@floodgate/audit/performing';
 import { record, tableOf, type Cli } from '@floodgate/command';
-import { parseExpiry, parseText } from '@floodgate/command/arguments';
+import { parseExpiry, parseLimit, parseSince, parseText } from '@floodgate/command/arguments';
 import type { OpenAccess, Operator } from './actions.ts';
 import { reading } from './reading.ts';
-
-export { addAuditCommand } from './audit-command.ts';
 
 const loadActions = () => import('./actions.ts');
 const loadOperations = async () => (await import('./console.ts')).operatorOperations;
 
 const NAME = ['<name>', 'the operator', parseText] as const;
 const ROLES = ['viewer', 'operator', 'owner'] as const;
+const roleOption = () => new Option('--role <role>', 'what the operator may do').choices(ROLES);
 const EMAIL = 'address for the sign-in at the identity provider, or none';
 const PASSWORD = 'Keep the password now: it will not be shown again.';
 const TOKEN = 'Keep the token now: it will not be shown again.';
@@ -25,12 +25,12 @@ export function addOperatorCommands(program: Command, cli: Cli): void {
   })
     .description('add an operator with a password, which is shown only once')
     .argument('<name>', 'the name, as in the audit log', parseText)
-    .addOption(new Option('--role <role>', 'what the operator may do').choices(ROLES).makeOptionMandatory())
+    .addOption(roleOption().makeOptionMandatory())
     .option('--email <address>', EMAIL, parseText);
   performs('update', 'updateOperatorAction', (updated) => record(fieldsOf(updated)))
     .description('change the given settings of an operator; open sessions have them at once')
     .argument(...NAME)
-    .addOption(new Option('--role <role>', 'what the operator may do').choices(ROLES))
+    .addOption(roleOption())
     .option('--email <address>', EMAIL, parseText)
     .addOption(
       new Option('--disable', 'end the sessions, and refuse further ones').implies({ disabled: true }),
@@ -44,10 +44,8 @@ export function addOperatorCommands(program: Command, cli: Cli): void {
   performs('sign-out', 'signOutOperatorAction', ({ name, ended }) => `${name}: ${ended} sessions ended`)
     .description('end the sessions of an operator at once')
     .argument(...NAME);
-  const reads = reading(operator, cli, loadOperations);
-  reads('list', 'operatorList', (all: Operator[]) => tableOf(all.map(fieldsOf))).description(
-    'list operators',
-  );
+  const list = (all: Operator[]) => tableOf(all.map(fieldsOf));
+  reading(operator, cli, loadOperations)('list', 'operatorList', list).description('list operators');
 }
 
 /** `floodgate access …` */
@@ -69,9 +67,10 @@ export function addAccessCommands(program: Command, cli: Cli): void {
     .description('end a session, or revoke a token, at once')
     .argument('<accessId>', 'its id', parseText);
   const rowOf = ({ scopes, ...rest }: OpenAccess) => ({ ...rest, scopes: scopes?.join(', ') ?? null });
-  reading(access, cli, loadOperations)('list', 'accessList', (all: OpenAccess[]) =>
-    tableOf(all.map(rowOf)),
-  ).description('list open sessions and tokens, newest first');
+  const list = (all: OpenAccess[]) => tableOf(all.map(rowOf));
+  reading(access, cli, loadOperations)('list', 'accessList', list).description(
+    'list open sessions and tokens, newest first',
+  );
 }
 
 const parseScopes = (scopes: string) => scopes.split(',').map((scope) => scope.trim());
@@ -83,3 +82,30 @@ const fieldsOf = ({ name, role, email, disabledAt, createdAt }: Operator) => ({
   disabled: disabledAt,
   created: createdAt,
 });
+
+/** Limit of the table's column for changes; --json shows all. */
+const SHOWN_CHARACTERS = 120;
+
+/** `floodgate audit` */
+export function addAuditCommand(program: Command, cli: Cli): void {
+  const load = async () => (await import('./console.ts')).auditOperations;
+  const rowOf = ({ at, actor: by, action, subject, before, after }: AuditEntry) => {
+    return { at, by, action, subject, change: differenceOf(before ?? {}, after ?? {}) };
+  };
+  const list = (entries: AuditEntry[]) => tableOf(entries.map(rowOf));
+  reading(program, cli, load)('audit', 'auditList', list)
+    .description('list changes and their authors, newest first')
+    .option('--since <when>', 'only changes after this time, or in this period (90d, 12h)', parseSince)
+    .option('--subject <kind:id>', 'only changes of this thing, e.g. ticket:7', parseText)
+    .option('--limit <entries>', 'maximum number of changes', parseLimit, 50);
+}
+
+/** Returns the fields that differ, as in `capacity 100 → 200`. */
+function differenceOf(before: Record<string, unknown>, after: Record<string, unknown>): string {
+  const changes = Object.keys({ ...before, ...after }).flatMap((name) => {
+    const [old, now] = [before, after].map((state) => JSON.stringify(state[name] ?? null));
+    return old === now ? [] : `${name} ${name in before ? `${old} → ` : ''}${now}`;
+  });
+  const line = changes.join(', ');
+  return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
+}

@@ -1,5 +1,4 @@
 export * from './access.ts';
 export * from './actions.ts';
 export * from './operations.ts';
-export * from './scopes.ts';
 export * from './processes.ts';

@@ -3,12 +3,7 @@ import { perform, type Action } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { InvalidInput } from '@floodgate/service/failure';
 import { wrongFields } from '@floodgate/service/load-config';
-import type { Area, Scope } from './scopes.ts';
-
-/** The dependencies of operations. */
-export interface OperationContext {
-  db: Database;
-}
+import type { Area, Scope } from './access.ts';
 
 /** One operation of the operator API, which the console's pages use as well. */
 export interface Operation {
@@ -21,7 +16,7 @@ export interface Operation {
   summary: string;
   input: TObject;
   /** Throws InvalidInput and Failure, as actions do. */
-  run(context: OperationContext, input: Record<string, unknown>, actor: string): Promise<unknown>;
+  run(db: Database, input: Record<string, unknown>, actor: string): Promise<unknown>;
 }
 
 /** A result that is too large for memory: chunks of text of a media type. */
@@ -36,17 +31,18 @@ export class Download {
 }
 
 type Method = Operation['method'];
+type Route = `${Method} /${string}`;
 
 /** Returns functions that make operations on a subject. Those that read require its read scope, and actions its write scope. */
 export function operationsOn(area: Area) {
-  const headed = (route: `${Method} /${string}`, summary: string, scope: Scope) => {
+  const headed = (route: Route, summary: string, right: 'read' | 'write') => {
     const [method, path] = route.split(' ') as [Method, string];
-    return { method, path, scope, summary };
+    return { method, path, scope: `${area}:${right}` as const, summary };
   };
   return {
     /** Returns an operation that reads. Its input has these fields. */
     reads: <Fields extends TProperties>(
-      route: `${Method} /${string}`,
+      route: Route,
       summary: string,
       id: string,
       fields: Fields,
@@ -54,10 +50,10 @@ export function operationsOn(area: Area) {
     ): Operation => {
       const input = Type.Object<TProperties>(fields);
       return {
-        ...headed(route, summary, `${area}:read`),
+        ...headed(route, summary, 'read'),
         id,
         input,
-        run: async ({ db }, values) => {
+        run: async (db, values) => {
           const rules = wrongFields(input, values);
           if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
           return run(db, values as Static<TObject<Fields>>);
@@ -66,16 +62,15 @@ export function operationsOn(area: Area) {
     },
     /** Returns an operation that performs an action. Its id is the action's name: "ticketUpdate" for "ticket.update". */
     performs: <Input extends TObject, Result>(
-      route: `${Method} /${string}`,
+      route: Route,
       summary: string,
       action: Action<Input, Result>,
       present: (result: Result) => unknown = (result) => result,
     ): Operation => ({
-      ...headed(route, summary, `${area}:write`),
+      ...headed(route, summary, 'write'),
       id: action.name.replaceAll(/[.-](\w)/g, (_, letter: string) => letter.toUpperCase()),
       input: action.input,
-      run: async ({ db }, values, actor) =>
-        present(await perform(db, action, values as Static<Input>, actor)),
+      run: async (db, values, actor) => present(await perform(db, action, values as Static<Input>, actor)),
     }),
   };
 }

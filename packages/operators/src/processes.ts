@@ -9,14 +9,11 @@ const INTERVAL_MS = 1_000;
 /** A process whose facts do not change reports every 8 s. One that has not reported for this long is gone. */
 const GONE_AFTER_S = 20;
 
-/** Facts about a process for operators. No attendee data. */
-export type ProcessFacts = Record<string, unknown>;
-
-/** Returns the task that reports this process, so that the console shows it. `read` must be cheap. */
+/** Returns the task that reports this process, so that the console shows it. `read` must be cheap and return no attendee data. */
 export function reportProcess(
   db: Database,
   { service, version }: Record<'service' | 'version', string>,
-  read: () => ProcessFacts,
+  read: () => object,
 ): PeriodicTask {
   const id = randomUUID();
   let last = '';
@@ -30,27 +27,21 @@ export function reportProcess(
         values (${id}, ${service}, ${version}, ${hostname()}, ${facts}::jsonb)
         on conflict (id) do update set facts = excluded.facts, seen_at = excluded.seen_at`.execute(db);
       const isIdle = facts === last;
-      if (last === '') await forgetProcesses(db);
+      if (last === '')
+        await sql`
+          delete from processes where seen_at < now() - make_interval(secs => ${GONE_AFTER_S})`.execute(db);
       last = facts;
       return isIdle ? 'idle' : 'done';
     },
   };
 }
 
-const forgetProcesses = (db: Database) =>
-  sql`delete from processes where seen_at < now() - make_interval(secs => ${GONE_AFTER_S})`.execute(db);
-
 /** Returns the running processes. */
 export async function listProcesses(db: Database) {
-  const { rows } = await sql<{
-    id: string;
-    service: string;
-    version: string;
-    host: string;
-    startedAt: Date;
-    seenAt: Date;
-    facts: ProcessFacts;
-  }>`
+  const { rows } = await sql<
+    Record<'id' | 'service' | 'version' | 'host', string> &
+      Record<'startedAt' | 'seenAt', Date> & { facts: object }
+  >`
     select id, service, version, host, started_at, seen_at, facts from processes
     where seen_at > now() - make_interval(secs => ${GONE_AFTER_S}) order by service, started_at`.execute(
     inCamelCase(db),

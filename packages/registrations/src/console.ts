@@ -147,7 +147,7 @@ export const queueOperations = [
   {
     ...queue.performs('POST /batches/redrive', 'Retry failed batches', actions.redriveAction),
     input: Type.Object({ ...redriven, limit: Type.Optional(redriven.limit) }),
-    run: ({ db }: { db: Parameters<typeof actions.redriveShards>[0] }, selection: object, actor: string) =>
+    run: (db: Database, selection: object, actor: string) =>
       actions.redriveShards(db, { limit: 1_000, ...selection }, actor),
   },
   queue.reads(

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Cursor, Id, Limit as limit } from '@floodgate/audit';
+import { Cursor, Id, Limit as limit, oneOf } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
 import { findTicket } from '@floodgate/tickets';
 import { sql } from 'kysely';
@@ -10,17 +10,12 @@ export { STATES };
 
 const { reads } = operationsOn('tickets');
 
-const State = Type.Union(
-  STATES.map((state) => Type.Literal(state)),
-  { description: STATES.join(', ') },
-);
-
 export const waitingListOperations = [
   reads(
     'GET /tickets/{ticketId}/waiting-list',
     'List the entries of the waiting list of a ticket, in the order in which they joined',
     'waitingList',
-    { ticketId: Id, state: Type.Optional(State), after: Cursor, limit },
+    { ticketId: Id, state: Type.Optional(oneOf(STATES)), after: Cursor, limit },
     async (db, { ticketId, state, after = 0, limit: most = 100 }) => {
       const { shardId } = await findTicket(db, ticketId);
       const inState = state ? sql`and state = ${state}` : sql``;

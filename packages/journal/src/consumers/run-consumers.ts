@@ -1,5 +1,8 @@
 import { rememberShards, type ConsumerKind, type Database } from '@floodgate/database';
-import { createSemaphore, withDeadline, type TaskResult } from '@floodgate/service';
+import type { Metrics } from '@floodgate/metrics';
+import { createSemaphore, withDeadline } from '@floodgate/service';
+import type { Logger, Page, PeriodicTask, TaskResult } from '@floodgate/service';
+import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import { leaseConsumers, release, releaseCaughtUp, type Consumer } from './consumers.ts';
 
 /** A poll that takes longer releases its permit, so that a shard that does not answer does not delay the others. */
@@ -104,3 +107,32 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
     },
   };
 }
+
+/** The dependencies that the delivery process passes to every capability. */
+export interface DeliveryContext<Config> {
+  db: Database;
+  log: Logger;
+  metrics: Metrics;
+  config: Config;
+}
+
+/** A capability that the delivery process has opened. */
+export interface OpenDelivery {
+  tasks: readonly PeriodicTask[];
+  /** Pages for operators, served next to the health endpoint. */
+  pages?: readonly Page[];
+  /** Starts nothing more. Resolves when nothing is in flight. */
+  close(): Promise<void>;
+}
+
+/** The interface of a capability to the delivery process. The capability reads the journal and sends messages. */
+export interface DeliveryCapability<Settings extends TProperties = TProperties> {
+  kind: ConsumerKind;
+  settings: Settings;
+  open(context: DeliveryContext<Static<TObject<Settings>>>): Promise<OpenDelivery>;
+}
+
+/** Returns the interface unchanged. The compiler infers the types of its settings. */
+export const defineDelivery = <Settings extends TProperties>(
+  face: DeliveryCapability<Settings>,
+): DeliveryCapability => face;
