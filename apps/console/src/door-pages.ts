@@ -3,8 +3,8 @@ import { html } from 'ghtml';
 import { encodeQR } from 'qr';
 import { addStream, liveHtml } from './live.ts';
 import { readBy, type ConsoleContext } from './operations.ts';
-import { adder, type Row } from './pages.ts';
-import { actions, fields, link, passLink, table } from './view.ts';
+import { adder } from './pages.ts';
+import { actions, fields, link, passLink, table, type Row } from './view.ts';
 
 /** The report of the command has all conflicts. */
 const MOST_CONFLICTS = 100;
@@ -50,9 +50,6 @@ export function addDoorPages(app: FastifyInstance, context: ConsoleContext): voi
 /** Returns the state of the doors as HTML. All viewers get the same, so it has no links to forms. */
 function reportHtml({ complete, open, except, gates, devices, conflicts, refused }: Report): string {
   const latest = conflicts.toReversed().slice(0, MOST_CONFLICTS);
-  const refusedRows = refused.map(({ outcome: reason, letIn: letInOffline, ...row }) => {
-    return { reason, ...row, letInOffline };
-  });
   return [
     // Even when empty: the browser replaces single parts only if their number stays the same.
     html`<p role="alert">
@@ -62,10 +59,12 @@ function reportHtml({ complete, open, except, gates, devices, conflicts, refused
     html`<ul>
       !${[...open, ...except].map((reason) => html`<li>${reason}</li>`)}
     </ul>`,
-    table('Gates', gates.map(gateRow)),
-    table('Devices', devices.map(deviceRow)),
-    table('Conflicts, the latest first', latest.map(conflictRow)),
-    table('Refused scans', refusedRows),
+    table('Gates', gates, gateRow),
+    table('Devices', devices, deviceRow),
+    table('Conflicts, the latest first', latest, conflictRow),
+    table('Refused scans', refused, ({ outcome: reason, letIn: letInOffline, ...row }) => {
+      return { reason, ...row, letInOffline };
+    }),
   ].join('\n');
 }
 

@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { codeHtml } from './door-pages.ts';
 import { inputFrom, type ConsoleContext } from './operations.ts';
-import type { Row } from './pages.ts';
 import { problemOf, Refusal } from './problems.ts';
 import { requireScope } from './principals.ts';
-import { alertHtml, awayHtml, fields, form, link, passLink, sendPage, table, type Texts } from './view.ts';
+import { alertHtml, awayHtml, eventLink, fields, form, passLink, sendPage, table } from './view.ts';
+import type { Row, Texts } from './view.ts';
 
 /** Options of a route that takes a form. */
 const TextsBody = { schema: { body: Type.Record(Type.String(), Type.String()) } };
@@ -111,14 +111,12 @@ export function addAttendees(app: FastifyInstance, { db, operations }: ConsoleCo
 }
 
 function resultsHtml({ attendees, cursor, more, shardsAway }: Found, given: Texts): string {
-  const rows = attendees.map(({ passReference, eventId, ...attendee }) => ({
-    registration: passLink(passReference),
-    event: link(`/events/${eventId}`, eventId),
-    ...attendee,
-  }));
+  const found = table('Attendees', attendees, ({ passReference, eventId, ...attendee }) => {
+    return { registration: passLink(passReference), event: eventLink(eventId), ...attendee };
+  });
   const next =
     cursor === null ? '<p>There are more. Give an event or more letters.</p>' : nextForm(given, cursor);
-  return awayHtml(shardsAway) + table('Attendees', rows) + (more ? next : '');
+  return awayHtml(shardsAway) + found + (more ? next : '');
 }
 
 const nextForm = (given: Texts, cursor: number) =>

@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import type { ServerResponse } from 'node:http';
 import { readBy, type ConsoleContext } from './operations.ts';
-import { adder, type Row } from './pages.ts';
+import { adder } from './pages.ts';
 import { requireScope } from './principals.ts';
-import { actions, alertHtml, awayHtml, fields, table } from './view.ts';
+import { actions, alertHtml, awayHtml, fields, table, type Row } from './view.ts';
 
 const INTERVAL_MS = 1_000;
 /** The pace is that of the last seconds. */
@@ -89,7 +89,7 @@ export function addLive(app: FastifyInstance, context: ConsoleContext): void {
   adder(app, context)(path, SCOPES, async ({ params: { eventId }, read, action }) => {
     const event = await readBy<Row>(context, 'eventShow', { eventId });
     const snapshot = await takeSnapshot(context, eventId);
-    const webhooks = await read<Row[]>('webhookList', { eventId });
+    const webhooks = await read('webhookList', { eventId });
     const ofEvent = (id: string, what: string) => action(id, { eventId }, what);
     const links = [
       ...snapshot.tickets.map(({ id: ticketId, title, active }) => {
@@ -137,32 +137,31 @@ function snapshotHtml(snapshots: readonly Snapshot[]): string {
   const seconds = (last.at - first.at) / 1_000;
   const paceOf = (now: number, before = now) => (seconds > 0 ? (now - before) / seconds : 0);
   const takenBefore = new Map(first.tickets.map(({ id, taken }) => [id, taken]));
-  const rows = last.tickets.map(({ id, title: ticket, active: onSale, capacity, taken, left }) => {
-    const pace = paceOf(taken, takenBefore.get(id));
-    const soldOut = left === 0 ? 'sold out' : pace > 0 ? `in ${Math.ceil(left / pace)} s at this rate` : null;
-    return { ticket, onSale, capacity, taken, left, pace: rate(pace), soldOut };
-  });
   const apis = last.processes.filter(({ service }) => service === 'api');
   const before = new Map(first.processes.map(({ id, facts }) => [id, facts.refused]));
   const refused: Record<string, number> = {};
   for (const { id, facts } of apis)
     for (const [code, count] of Object.entries<number>(facts.refused ?? {}))
       refused[code] = (refused[code] ?? 0) + paceOf(count, before.get(id)?.[code]);
-  const refusedRows = Object.entries(refused).map(([code, pace]) => ({ code, refused: rate(pace) }));
   const waiting = apis.reduce((sum, { facts }) => sum + (facts.waiting ?? 0), 0);
   const numberOf = (name: string) => last.processes.filter(({ service }) => service === name).length;
   const services = ['api', 'worker', 'delivery'].map((name) => [name, numberOf(name)]);
   const { deliveries, ...backlog } = last.backlog;
   const { shardsAway, ...kinds } = deliveries;
-  const lags = Object.entries(kinds as Record<string, Row>).map(([kind, lag]) => {
-    const { oldestMs, oldestRetryMs, behind } = lag;
-    return { kind, oldestMs, oldestRetryMs, behind };
-  });
   return [
     awayHtml(shardsAway),
-    table('Tickets', rows),
-    table('Refused requests of all events', refusedRows),
+    table('Tickets', last.tickets, ({ id, title, active, capacity, taken, left }) => {
+      const pace = paceOf(taken, takenBefore.get(id));
+      const soldOut =
+        left === 0 ? 'sold out' : pace > 0 ? `in ${Math.ceil(left / pace)} s at this rate` : null;
+      return { ticket: title, onSale: active, capacity, taken, left, pace: rate(pace), soldOut };
+    }),
+    table('Refused requests of all events', Object.entries(refused), ([code, pace]) => {
+      return { code, refused: rate(pace) };
+    }),
     fields({ 'waiting calls': waiting, ...backlog, ...Object.fromEntries(services) }),
-    table('Deliveries', lags),
+    table('Deliveries', Object.entries<Row>(kinds), ([kind, { oldestMs, oldestRetryMs, behind }]) => {
+      return { kind, oldestMs, oldestRetryMs, behind };
+    }),
   ].join('\n');
 }

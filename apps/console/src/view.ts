@@ -6,6 +6,10 @@ import { html } from 'ghtml';
 /** The fields of a form or the query of an address. */
 export type Texts = Record<string, string>;
 
+/** A row of a table, such as an element of an operation's result. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the pages show any value
+export type Row = Record<string, any>;
+
 /** The pages in the menu, each with the scope that it requires. */
 const MENU = [
   ['/', 'Launches', 'events:read'],
@@ -68,6 +72,8 @@ export const raw = (text: string): Html => ({ html: text });
 
 export const link = (href: string, name: string | number): Html => raw(html`<a href="${href}">${name}</a>`);
 
+export const eventLink = (id: number): Html => link(`/events/${id}`, id);
+
 /** Returns a link to a registration. */
 export const passLink = (passReference: string): Html =>
   link(`/registrations?${new URLSearchParams({ passReference }).toString()}`, passReference);
@@ -117,15 +123,20 @@ const tableRow = (cells: readonly string[]) =>
     !${cells}
   </tr>`;
 
-/** Returns a table. Its headings are the names of the fields. */
-export function table(caption: string, rows: readonly Record<string, unknown>[] = []): string {
+/** Returns a table of things. `rowOf` returns a thing's cells by their headings: its own fields by default. */
+export function table<Thing>(
+  caption: string,
+  things: readonly Thing[] = [],
+  rowOf: (thing: Thing) => Row = (thing) => thing as Row,
+): string {
+  const rows = things.map(rowOf);
   if (rows.length === 0)
     return html`<h2>${caption}</h2>
       <p class="none">None</p>`;
   const names = Object.keys(rows[0]!);
   const isNumeric = names.map((name) => rows.every((row) => typeof row[name] === 'number'));
   const headings = names.map((name) => html`<th scope="col">${wordsOf(name)}</th>`);
-  const cellsOf = (row: Record<string, unknown>) =>
+  const cellsOf = (row: Row) =>
     names.map((name, index) => {
       const attributes = html`data-label="${wordsOf(name)}" !${isNumeric[index] ? 'class="number"' : ''}`;
       return html`<td !${attributes}>!${cellHtml(name, row[name])}</td>`;

@@ -1,5 +1,4 @@
-import type { Database } from '@floodgate/database';
-import { inCamelCase } from '@floodgate/database/connection/connect';
+import { inCamelCase, type Database } from '@floodgate/database';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql } from 'kysely';
 import { createAccessText, isPassword, parseAccessText } from './secrets.ts';

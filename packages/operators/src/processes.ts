@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Database } from '@floodgate/database';
-import { inCamelCase } from '@floodgate/database/connection/connect';
+import { inCamelCase, type Database } from '@floodgate/database';
 import type { PeriodicTask } from '@floodgate/service/periodic-tasks';
 import { sql } from 'kysely';
 

@@ -12,9 +12,9 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import { statementFailure, type Database } from '@floodgate/database';
-import { defineApi, type ApiContext, type Principal, type Routes } from '@floodgate/http';
+import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
 import { provokedCode } from '@floodgate/registrations/api';
-import { findEntry, joinWaitingList, leaveWaitingList, toWaitingEntry, type Joined } from './waiting-list.ts';
+import { findEntry, joinWaitingList, leaveWaitingList, type Joined } from './waiting-list.ts';
 
 /** A call waits for a lock of the ticket at most for this share of the answer time. */
 const LOCK_SHARE = 1 / 4;
@@ -24,6 +24,11 @@ const CONNECTIONS = 8;
 const NO_ENTRY = { message: 'No such entry of a waiting list' };
 const tags = ['Waiting list'];
 
+const TOO_MANY = {
+  message: 'seats: not more than the ticket has',
+  invalidFields: [{ field: 'seats', rule: 'maximum' }],
+};
+
 /** The code and message of each outcome without an entry. */
 const REFUSALS: Record<Exclude<Joined['outcome'], 'joined'>, [FailureCode, object]> = {
   'no-such-ticket': ['30', {}],
@@ -31,13 +36,7 @@ const REFUSALS: Record<Exclude<Joined['outcome'], 'joined'>, [FailureCode, objec
   'not-sold-out': ['38', {}],
   'no-list': ['39', {}],
   'key-reused': ['40', {}],
-  'too-many': [
-    '11',
-    {
-      message: 'seats: not more than the ticket has',
-      invalidFields: [{ field: 'seats', rule: 'maximum' }],
-    },
-  ],
+  'too-many': ['11', TOO_MANY],
 };
 const JOIN_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '38', '39', '40', '91'];
 
@@ -94,7 +93,7 @@ function addJoinRoute(api: Routes, { reads }: ApiContext, db: Database, lockWith
       const joined = await joinWaitingList(db, principal, body, key, lockWithinMs).catch(unlessUnknown);
       if (joined === null) return reply.fail('91');
       if (joined.outcome !== 'joined') return reply.fail(...REFUSALS[joined.outcome]);
-      const found = await read(reads, principal, joined.id).catch(() => undefined);
+      const found = await findEntry(reads, principal, joined.id).catch(() => undefined);
       // It has joined all the same.
       if (!found || (provoked === '91' && !joined.isRepeat)) return reply.fail('91');
       if (joined.isRepeat) void reply.header('idempotent-replayed', 'true');
@@ -120,7 +119,7 @@ function addReadRoute(api: Routes, { reads, shardReads }: ApiContext) {
       },
     },
     async ({ principal, params }, reply) => {
-      const found = await shardReads(principal.shardId, () => read(reads, principal, params.entry));
+      const found = await shardReads(principal.shardId, () => findEntry(reads, principal, params.entry));
       return found ? success(found) : reply.fail('34', NO_ENTRY);
     },
   );
@@ -147,18 +146,13 @@ function addLeaveRoute(api: Routes, db: Database, lockWithinMs: number) {
     async ({ principal, params: { entry } }, reply) => {
       const left = await leaveWaitingList(db, principal, entry, lockWithinMs).catch(unlessUnknown);
       if (left === null) return reply.fail('91');
-      const found = await read(db, principal, entry);
+      const found = await findEntry(db, principal, entry);
       if (!found) return reply.fail('34', NO_ENTRY);
       return found.state === 'left'
         ? success(found)
         : reply.fail('35', { message: `The entry is ${found.state}` });
     },
   );
-}
-
-async function read(db: Database, principal: Principal, entry: string) {
-  const found = await findEntry(db, principal, entry);
-  return found && toWaitingEntry(found);
 }
 
 /** Returns null if the statement may have committed. */

@@ -26,16 +26,7 @@ export function addWaitingListCommands(program: Command, cli: Cli) {
     .addOption(new Option('--state <state>', 'only entries of this state').choices(STATES));
 }
 
-function fieldsOf({
-  entry,
-  partnerId,
-  seats,
-  state,
-  position,
-  skipped,
-  dateJoined,
-  dateExpires,
-}: FoundEntry) {
-  const offer = { joined: dateJoined, 'offer expires': dateExpires ?? '' };
-  return { entry, partner: partnerId, seats, state, place: position ?? '', skipped, ...offer };
+function fieldsOf({ entry, partnerId: partner, seats, state, position, skipped, ...dates }: FoundEntry) {
+  const offer = { joined: dates.dateJoined, 'offer expires': dates.dateExpires ?? '' };
+  return { entry, partner, seats, state, place: position ?? '', skipped, ...offer };
 }

@@ -54,18 +54,20 @@ export async function serveWaitingLists(db: Database, shardId: number, limit: nu
   return rows[0]!.count;
 }
 
-/** An entry as partners see it, with what operators and deliveries also need. */
+/** An entry as partners see it, with what operators also need. */
 export type FoundEntry = WaitingEntry & Record<'serial' | 'eventId' | 'partnerId', number>;
 
-/** Returns an entry of a partner, or undefined if there is none. */
+/** Returns an entry of a partner as it sees it, or undefined if there is none. */
 export async function findEntry(
   db: Database,
   { shardId, eventId, partnerId }: Owner,
   entry: string,
-): Promise<FoundEntry | undefined> {
+): Promise<WaitingEntry | undefined> {
   const isOwn = sql`event_id = ${eventId}::integer and partner_id = ${partnerId}::integer`;
   const [found] = await selectEntries(db, shardId, sql`${isOwn} and id = ${entry}::uuid`);
-  return found;
+  if (!found) return undefined;
+  const { serial: _serial, eventId: _event, partnerId: _partner, ...own } = found;
+  return own;
 }
 
 /** Returns entries of a shard, those who joined first at first. */
@@ -101,11 +103,3 @@ export async function selectEntries(
     dateExpires: expiresAt && formatTimestamp(expiresAt),
   }));
 }
-
-/** Returns an entry without what partners do not get. */
-export const toWaitingEntry = ({
-  serial: _serial,
-  eventId: _event,
-  partnerId: _partner,
-  ...entry
-}: FoundEntry): WaitingEntry => entry;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type UpdateObject } from 'kysely';
-import type { ConsumerKind, Database, Schema } from '@floodgate/database';
+import { inCamelCase, type ConsumerKind, type Database, type Schema } from '@floodgate/database';
 
 // Part one: actions of the lease holder. Each update returns false if the lease was lost, or if the consumer was paused or
 // disabled. Then the caller must stop.
@@ -149,18 +149,9 @@ export async function addConsumer(
 ): Promise<{ id: string; cursor: number }> {
   const id = randomUUID();
   const cursor = fromNow ? await journalHead(db, shardId) : 0;
-  await db
-    .insertInto('journal_consumers')
-    .values({
-      shard_id: shardId,
-      id,
-      kind,
-      event_id: eventId,
-      partner_id: partnerId,
-      last_offset: cursor,
-      state: isPaused ? 'paused' : 'active',
-    })
-    .execute();
+  const state = isPaused ? 'paused' : 'active';
+  const consumer = { shardId, id, kind, eventId, partnerId, lastOffset: cursor, state } as const;
+  await inCamelCase(db).insertInto('journalConsumers').values(consumer).execute();
   return { id, cursor };
 }
 
