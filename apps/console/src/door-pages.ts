@@ -1,3 +1,4 @@
+import type { DoorReport } from '@floodgate/door/console';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { encodeQR } from 'qr';
@@ -11,14 +12,10 @@ const MOST_CONFLICTS = 100;
 
 const SCOPES = ['door:read'] as const;
 
-/** The result of the operation doorReport. */
-type Report = Record<'gates' | 'devices' | 'conflicts' | 'refused', Row[]> &
-  Record<'open' | 'except', string[]> & { name: string; complete: boolean };
-
 /** Adds the page of the doors of an event, and its stream of snapshots. */
 export function addDoorPages(app: FastifyInstance, context: ConsoleContext): void {
   const path = '/events/:eventId/door';
-  const reportOf = (eventId: string) => readBy<Report>(context, 'doorReport', { eventId });
+  const reportOf = (eventId: string) => readBy<DoorReport>(context, 'doorReport', { eventId });
   adder(app, context)(path, SCOPES, async ({ params: { eventId }, action }) => {
     const report = await reportOf(eventId);
     const gates = report.gates.map(({ id }) => id);
@@ -48,7 +45,7 @@ export function addDoorPages(app: FastifyInstance, context: ConsoleContext): voi
 }
 
 /** Returns the state of the doors as HTML. All viewers get the same, so it has no links to forms. */
-function reportHtml({ complete, open, except, gates, devices, conflicts, refused }: Report): string {
+function reportHtml({ complete, open, except, gates, devices, conflicts, refused }: DoorReport): string {
   const latest = conflicts.toReversed().slice(0, MOST_CONFLICTS);
   return [
     // Even when empty: the browser replaces single parts only if their number stays the same.
@@ -59,59 +56,33 @@ function reportHtml({ complete, open, except, gates, devices, conflicts, refused
     html`<ul>
       !${[...open, ...except].map((reason) => html`<li>${reason}</li>`)}
     </ul>`,
-    table('Gates', gates, gateRow),
-    table('Devices', devices, deviceRow),
-    table('Conflicts, the latest first', latest, conflictRow),
+    table('Gates', gates, ({ name: gate, entryRule: rule, ...found }) => {
+      const { id, admitted, inside, area, tickets, opensAt, closesAt } = found;
+      return { id, gate, admitted, inside, area, rule, tickets: tickets ?? 'all', opensAt, closesAt };
+    }),
+    table('Devices', devices, ({ name: device, lastCounter: scans, missing, skewMs, ...found }) => {
+      const { id, state, received, lastContactAt, version } = found;
+      const ranges = missing.map(([first, last]) => (first === last ? first : `${first}–${last}`));
+      const counts = { scans, received, missing: ranges.join(', ') };
+      // The clock error is what the server subtracts. Zero has no sign.
+      const clockErrorMs = lastContactAt && Math.round(-skewMs / 100) * 100;
+      return { id, device, state, ...counts, lastContactAt, clockErrorMs, version };
+    }),
+    table('Conflicts, the latest first', latest, ({ passReference, area, first, again }) => ({
+      pass: passLink(passReference),
+      area,
+      first: first.at,
+      firstGate: first.gate,
+      firstDevice: first.device,
+      again: again.at,
+      againGate: again.gate,
+      againDevice: again.device,
+    })),
     table('Refused scans', refused, ({ outcome: reason, letIn: letInOffline, ...row }) => {
       return { reason, ...row, letInOffline };
     }),
   ].join('\n');
 }
-
-function gateRow({
-  id,
-  name: gate,
-  area,
-  entryRule: rule,
-  tickets,
-  admitted,
-  inside,
-  opensAt,
-  closesAt,
-}: Row) {
-  return { id, gate, admitted, inside, area, rule, tickets: tickets ?? 'all', opensAt, closesAt };
-}
-
-function deviceRow({ id, name: device, state, version, lastContactAt, skewMs, ...counters }: Row) {
-  const { lastCounter: scans, received, missing } = counters;
-  const ranges = (missing as [number, number][]).map(([first, last]) =>
-    first === last ? String(first) : `${first}–${last}`,
-  );
-  // The clock error is what the server subtracts. Zero has no sign.
-  const clockErrorMs = lastContactAt && Math.round(-skewMs / 100) * 100;
-  return {
-    id,
-    device,
-    state,
-    scans,
-    received,
-    missing: ranges.join(', '),
-    lastContactAt,
-    clockErrorMs,
-    version,
-  };
-}
-
-const conflictRow = ({ passReference, area, first, again }: Row) => ({
-  pass: passLink(passReference),
-  area,
-  first: first.at,
-  firstGate: first.gate,
-  firstDevice: first.device,
-  again: again.at,
-  againGate: again.gate,
-  againDevice: again.device,
-});
 
 /** Returns the code of a device as HTML: large, and as a QR code for its camera. */
 export function codeHtml({ code, name, codeExpiresAt }: Row): string {

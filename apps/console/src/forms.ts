@@ -4,8 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { codeHtml } from './door-pages.ts';
 import { inputFrom, type ConsoleContext } from './operations.ts';
-import { problemOf, Refusal } from './problems.ts';
-import { requireScope } from './principals.ts';
+import { problemOf, Refusal, requireScope } from './principals.ts';
 import { alertHtml, awayHtml, eventLink, fields, form, passLink, sendPage, table } from './view.ts';
 import type { Row, Texts } from './view.ts';
 
@@ -77,13 +76,6 @@ const resultHtml = (result: object, back: string) =>
     !${'code' in result ? codeHtml(result) : fields(result)}
     <p><a href="${back}">Continue</a></p>`;
 
-interface Found {
-  attendees: Row[];
-  cursor: number | null;
-  more: boolean;
-  shardsAway: number[];
-}
-
 /**
  * Adds the page that finds attendees by name or address. A search is a POST: browsers and proxies keep the addresses of pages, which must
  * not contain names.
@@ -102,7 +94,7 @@ export function addAttendees(app: FastifyInstance, { db, operations }: ConsoleCo
     const given = request.body;
     try {
       const found = await operation.run(db, inputFrom(operation, given), operator.name);
-      return sendPage(reply, title, show(given), resultsHtml(found as Found, given));
+      return sendPage(reply, title, show(given), resultsHtml(found as Row, given));
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
       return sendPage(reply.code(422), title, show(given, error.rules));
@@ -110,8 +102,8 @@ export function addAttendees(app: FastifyInstance, { db, operations }: ConsoleCo
   });
 }
 
-function resultsHtml({ attendees, cursor, more, shardsAway }: Found, given: Texts): string {
-  const found = table('Attendees', attendees, ({ passReference, eventId, ...attendee }) => {
+function resultsHtml({ attendees, cursor, more, shardsAway }: Row, given: Texts): string {
+  const found = table('Attendees', attendees as Row[], ({ passReference, eventId, ...attendee }) => {
     return { registration: passLink(passReference), event: eventLink(eventId), ...attendee };
   });
   const next =

@@ -1,11 +1,9 @@
 import { findOperatorByEmail, openSession } from '@floodgate/operators';
 import { ConfigError } from '@floodgate/service';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Configuration } from 'openid-client';
 import type { ConsoleConfig } from './config.ts';
 import type { ConsoleContext } from './operations.ts';
-import { setSession } from './principals.ts';
-import { Refusal } from './problems.ts';
+import { Refusal, setSession } from './principals.ts';
 
 const COOKIE = 'floodgate_sign_in';
 const STARTED = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)\\.([\\w-]+)\\.([\\w-]+)`);
@@ -42,15 +40,19 @@ export function addIdentityProvider(
   provider: Provider,
   isSecure: boolean,
 ): void {
-  let known: Promise<Configuration> | undefined;
+  let known: ReturnType<typeof discover> | undefined;
   /** Reads the configuration of the provider once. After a failure, the next sign-in tries again. */
   const configured = () => {
     known ??= discover(provider);
     known.catch(() => (known = undefined));
     return known;
   };
+  const secure = isSecure ? '; Secure' : '';
   const keep = (reply: FastifyReply, text: string, seconds: number) =>
-    reply.header('set-cookie', cookieOf(text, seconds, isSecure));
+    reply.header(
+      'set-cookie',
+      `${COOKIE}=${text}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`,
+    );
   const refuse = (error: Error & { code?: string }): never => {
     // The text of an error can contain the address of a person.
     log.warn({ reason: error.code ?? error.name }, 'a sign-in at the identity provider failed');
@@ -60,8 +62,7 @@ export function addIdentityProvider(
   };
 
   app.get('/sign-in/provider', async (_request, reply) => {
-    const oidc = await import('openid-client');
-    const config = await configured().catch(refuse);
+    const { oidc, config } = await configured().catch(refuse);
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
     keep(reply, `${state}.${nonce}.${verifier}`, SIGN_IN_SECONDS);
     const url = oidc.buildAuthorizationUrl(config, {
@@ -79,8 +80,7 @@ export function addIdentityProvider(
     const [, state, nonce, verifier] = STARTED.exec(request.headers.cookie ?? '') ?? [];
     keep(reply, '', 0);
     if (!state || !nonce || !verifier) throw new Refusal(403, 'This sign-in has expired', 'Start again.');
-    const oidc = await import('openid-client');
-    const config = await configured().catch(refuse);
+    const { oidc, config } = await configured().catch(refuse);
     const url = new URL(request.url, provider.url);
     const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
     const tokens = await oidc
@@ -96,16 +96,12 @@ export function addIdentityProvider(
   });
 }
 
-const cookieOf = (text: string, seconds: number, isSecure: boolean) =>
-  `${COOKIE}=${text}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=${seconds}${isSecure ? '; Secure' : ''}`;
-
-async function discover({ issuer, clientId, secret }: Provider): Promise<Configuration> {
+/** Loads the library, which the console does not need otherwise, and reads the configuration of the provider. */
+async function discover({ issuer, clientId, secret }: Provider) {
   const oidc = await import('openid-client');
-  const isLocal = issuer.protocol === 'http:';
-  return oidc.discovery(issuer, clientId, secret, undefined, {
-    timeout: ANSWER_WITHIN_SECONDS,
-    ...(isLocal && { execute: [oidc.allowInsecureRequests] }),
-  });
+  const execute = issuer.protocol === 'http:' ? [oidc.allowInsecureRequests] : [];
+  const options = { timeout: ANSWER_WITHIN_SECONDS, execute };
+  return { oidc, config: await oidc.discovery(issuer, clientId, secret, undefined, options) };
 }
 
 /** Whether the provider answered, and its answer is a refusal or not valid. */

@@ -5,8 +5,7 @@ import { Download, fromJson, valueOf, type Operation } from '@floodgate/operator
 import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleContext } from './operations.ts';
-import { requireScope } from './principals.ts';
-import { Problem } from './problems.ts';
+import { Problem, requireScope } from './principals.ts';
 
 /** Adds a route below /operator/v1 for each operation, and the OpenAPI document. */
 export async function addOperatorApi(

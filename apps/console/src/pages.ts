@@ -4,8 +4,7 @@ import { STATES } from '@floodgate/waiting-list/console';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
 import { readBy, type ConsoleContext } from './operations.ts';
-import { Refusal } from './problems.ts';
-import { requireScope } from './principals.ts';
+import { Refusal, requireScope } from './principals.ts';
 import {
   actionLink,
   actions,

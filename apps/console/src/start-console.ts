@@ -15,8 +15,7 @@ import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
 import { addPages } from './pages.ts';
-import { addPrincipals, addSignIn } from './principals.ts';
-import { problemOf, Refusal } from './problems.ts';
+import { addPrincipals, addSignIn, problemOf, Refusal } from './principals.ts';
 import { alertHtml, sendPage } from './view.ts';
 
 export { ConsoleConfig };

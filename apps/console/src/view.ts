@@ -68,24 +68,18 @@ interface Html {
 }
 
 /** Marks text as HTML. */
-export const raw = (text: string): Html => ({ html: text });
+const raw = (text: string): Html => ({ html: text });
 
-export const link = (href: string, name: string | number): Html => raw(html`<a href="${href}">${name}</a>`);
+export const link = (href: string, name: string | number) => raw(html`<a href="${href}">${name}</a>`);
 
-export const eventLink = (id: number): Html => link(`/events/${id}`, id);
+export const eventLink = (id: number) => link(`/events/${id}`, id);
 
 /** Returns a link to a registration. */
-export const passLink = (passReference: string): Html =>
+export const passLink = (passReference: string) =>
   link(`/registrations?${new URLSearchParams({ passReference }).toString()}`, passReference);
 
 /** Returns links side by side. Those to forms that the operator may not use are empty. */
-export const together = (...links: Html[]): Html =>
-  raw(
-    links
-      .map((one) => one.html)
-      .filter(Boolean)
-      .join(' '),
-  );
+export const together = (...links: Html[]) => raw(links.flatMap((one) => one.html || []).join(' '));
 
 export function actions(...links: Html[]): string {
   const shown = together(...links).html;
@@ -112,7 +106,7 @@ function objectHtml(cell: object): string {
 }
 
 /** Returns words in place of a name in camel case. */
-export const wordsOf = (name: string) =>
+const wordsOf = (name: string) =>
   name
     .replace(MILLISECONDS, '')
     .replaceAll(/[A-Z]+/g, (letters) => ` ${letters.toLowerCase()}`)

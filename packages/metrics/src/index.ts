@@ -100,10 +100,13 @@ export class Metrics {
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** Counts requests by route and code, and their times by route. */
-export function countRequests(
-  metrics: Metrics,
-): (answered: { route: string; code: string; ms: number }) => void {
-  const routes = new Map<string, { codes: Map<string, number>; times: Uint32Array; sumSeconds: number }>();
+export function countRequests(metrics: Metrics) {
+  const create = () => ({
+    codes: new Map<string, number>(),
+    times: new Uint32Array(BUCKETS.length + 1),
+    sumSeconds: 0,
+  });
+  const routes = new Map<string, ReturnType<typeof create>>();
   metrics.counted('requests', 'Answered requests, by response code', 'counter', () =>
     [...routes].flatMap(([route, { codes }]) =>
       Array.from(codes, ([code, value]) => ({ labels: { route, code }, value })),
@@ -121,12 +124,7 @@ export function countRequests(
       return [...buckets, sum, { metricName: `${name}_count`, labels: { route }, value }];
     }),
   );
-  const create = () => ({
-    codes: new Map<string, number>(),
-    times: new Uint32Array(BUCKETS.length + 1),
-    sumSeconds: 0,
-  });
-  return ({ route, code, ms }) => {
+  return ({ route, code, ms }: { route: string; code: string; ms: number }) => {
     const counted = routes.getOrInsertComputed(route, create);
     const seconds = ms / 1_000;
     counted.codes.set(code, (counted.codes.get(code) ?? 0) + 1);

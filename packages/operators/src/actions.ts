@@ -37,9 +37,9 @@ async function lockOperator(db: Database, name: string): Promise<Operator> {
 }
 
 const endSessions = (db: Database, operatorId: number) =>
-  sql`update operator_access set revoked_at = now() where operator_id = ${operatorId} and revoked_at is null and expires_at > now()`.execute(
-    db,
-  );
+  sql`
+    update operator_access set revoked_at = now()
+    where operator_id = ${operatorId} and revoked_at is null and expires_at > now()`.execute(db);
 
 // Spells "ownr". Otherwise two owners could lose the role at the same time.
 const OWNER_LOCK = 0x6f776e72;
@@ -55,14 +55,16 @@ async function assertOwner(db: Database) {
 /** The address decides who signs in at the identity provider. */
 const audited = ({ role, email, disabledAt }: Operator) => ({ role, email, disabled: disabledAt !== null });
 
+const TAKEN = {
+  operators_name_key: 'an operator of this name already exists',
+  operators_email_key: 'an operator with this e-mail address already exists',
+};
+
 /** Adds an operator with a password, which only the result contains. */
 export const createOperatorAction = defineAction({
   name: 'operator.create',
   input: Type.Object({ name: OperatorName, role: RoleName, email: Type.Optional(Email) }),
-  refusals: {
-    operators_name_key: 'an operator of this name already exists',
-    operators_email_key: 'an operator with this e-mail address already exists',
-  },
+  refusals: TAKEN,
   run: async (db, { name, role, email = null }, note) => {
     const password = createPassword();
     const { rows } = await sql<Operator>`
@@ -85,7 +87,7 @@ export const updateOperatorAction = defineAction({
   }),
   check: (input): Record<string, string> =>
     Object.keys(input).length === 1 ? { name: 'nothing to change; give at least one setting' } : {},
-  refusals: { operators_email_key: 'an operator with this e-mail address already exists' },
+  refusals: TAKEN,
   run: async (db, { name, role, email, disabled }, note) => {
     const before = await lockOperator(db, name);
     const { disabledAt } = before;
