@@ -26,6 +26,10 @@ export function createAsk(send: Send) {
 
 export type Ask = ReturnType<typeof createAsk>;
 
+/** Returns a call that changes something, with its body as JSON. */
+export const post = (path: string, body?: object) =>
+  ({ path, method: 'POST', body: body && JSON.stringify(body) }) as const;
+
 /** Returns the result of a call, with its data in a field. A code that this version does not know is `other`. */
 export function resultOf(known: readonly string[], field: string, end: Attempt) {
   const { status, responseCode: code, responseMessage: message, requestId = null, invalidFields = [] } = end;

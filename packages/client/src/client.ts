@@ -1,13 +1,12 @@
 import { createAsk, type Send } from './ask.ts';
 import { FloodgateError } from './floodgate-error.ts';
-import { createHolds, type Holds } from './holds.ts';
+import { createHolds, createWaitingList, type Holds, type WaitingList } from './holds.ts';
 import { readSettings, type ClientOptions } from './options.ts';
 import { createPasses, type Passes } from './passes.ts';
 import { createQueries, type Queries } from './queries.ts';
 import { createRegister, type Register } from './register.ts';
 import { sendUntilFinal } from './retry.ts';
 import { createTransport } from './transport.ts';
-import { createWaitingList, type WaitingList } from './waiting-list.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 /** A client for one event. Methods resolve to a result for every answer, and throw if the client is misused. */

@@ -1,41 +1,55 @@
-import type { Ask } from './ask.ts';
-import type { HoldConfirmation, HoldRequest } from './contract.ts';
+import { post, type Ask } from './ask.ts';
+import type { HoldConfirmation, HoldRequest, WaitingRequest } from './contract.ts';
 import type { CallOptions, RegisterOptions } from './options.ts';
 import { headersOf } from './register.ts';
 
-const PATH = '/api/v1/events/holds';
+const HOLDS = '/api/v1/events/holds';
+const WAITING_LIST = '/api/v1/events/waiting-list';
+
+const withKey = (path: string, request: object, options: RegisterOptions) => ({
+  ...post(path, request),
+  ...headersOf(options),
+});
 
 /** Returns the methods that sell from a basket. Changes of a hold are idempotent without a key. */
 export function createHolds(ask: Ask) {
-  const pathOf = (holdReference: string) => `${PATH}/${encodeURIComponent(holdReference)}`;
-  const post = (holdReference: string, change: string, body: object = {}) => ({
-    path: `${pathOf(holdReference)}/${change}`,
-    method: 'POST' as const,
-    body: JSON.stringify(body),
-  });
-
+  const path = (holdReference: string, change = '') =>
+    `${HOLDS}/${encodeURIComponent(holdReference)}${change}`;
   return {
     /** Holds seats before the attendees are known, all or none. All attempts of a call have the same key. */
     create: async (request: HoldRequest, options: RegisterOptions = {}) =>
-      ask('holdSeats', 'hold', { path: PATH, body: JSON.stringify(request), ...headersOf(options) }, options),
+      ask('holdSeats', 'hold', withKey(HOLDS, request, options), options),
     /** Returns the state of a hold. */
     get: (holdReference: string, options?: CallOptions) =>
-      ask('getHold', 'hold', { path: pathOf(holdReference) }, options),
+      ask('getHold', 'hold', { path: path(holdReference) }, options),
     /** Names the attendees, one for each held seat or one contact for all, and keeps the seats. */
     confirm: (holdReference: string, names: HoldConfirmation, options?: CallOptions) =>
-      ask('confirmHold', 'hold', post(holdReference, 'confirm', names), options),
+      ask('confirmHold', 'hold', post(path(holdReference, '/confirm'), names), options),
     /** Moves the expiry to this number of seconds from now. */
     extend: (holdReference: string, holdForSeconds?: number, options?: CallOptions) =>
-      ask(
-        'extendHold',
-        'hold',
-        { ...post(holdReference, 'extend'), ...(holdForSeconds !== undefined && { holdForSeconds }) },
-        options,
-      ),
+      ask('extendHold', 'hold', { ...post(path(holdReference, '/extend'), {}), holdForSeconds }, options),
     /** Releases all held seats, or those with these pass references. */
     release: (holdReference: string, passReferences?: readonly string[], options?: CallOptions) =>
-      ask('releaseHold', 'hold', post(holdReference, 'release', { passReferences }), options),
+      ask('releaseHold', 'hold', post(path(holdReference, '/release'), { passReferences }), options),
   };
 }
 
 export type Holds = ReturnType<typeof createHolds>;
+
+/** Returns the methods for waiting lists. `holds.confirm` accepts an offer. */
+export function createWaitingList(ask: Ask) {
+  const path = (entry: string) => `${WAITING_LIST}/${encodeURIComponent(entry)}`;
+  return {
+    /** Joins the waiting list of a ticket that is sold out. All attempts of a call have the same key. */
+    join: async (request: WaitingRequest, options: Omit<RegisterOptions, 'holdForSeconds'> = {}) =>
+      ask('joinWaitingList', 'waitingEntry', withKey(WAITING_LIST, request, options), options),
+    /** Returns the state of an entry, and its place. */
+    get: (entry: string, options?: CallOptions) =>
+      ask('getWaitingEntry', 'waitingEntry', { path: path(entry) }, options),
+    /** Leaves the list, or declines the offer. */
+    leave: (entry: string, options?: CallOptions) =>
+      ask('leaveWaitingList', 'waitingEntry', post(`${path(entry)}/leave`), options),
+  };
+}
+
+export type WaitingList = ReturnType<typeof createWaitingList>;

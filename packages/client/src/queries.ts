@@ -1,4 +1,4 @@
-import type { Ask } from './ask.ts';
+import { post, type Ask } from './ask.ts';
 import type { Attendee, RegistrationList } from './contract.ts';
 import { succeeded } from './floodgate-error.ts';
 import type { CallOptions, ListOptions } from './options.ts';
@@ -11,7 +11,6 @@ export const pathOf = (passReference: string) =>
 
 /** Returns the methods that read, and the methods for changes that are idempotent without a key. */
 export function createQueries(ask: Ask) {
-  const post = (path: string) => ({ path, method: 'POST' as const });
   const tickets = (options?: CallOptions) =>
     ask('getTickets', 'tickets', { path: `${EVENTS}/tickets` }, options);
 
@@ -40,12 +39,7 @@ export function createQueries(ask: Ask) {
       ask('cancelRegistration', 'passReference', post(`${pathOf(passReference)}/cancel`), options),
     /** Gives the seat of a registration to another attendee. The result has the new pass reference. */
     changeAttendee: (passReference: string, attendee: Attendee, options?: CallOptions) =>
-      ask(
-        'changeAttendee',
-        'passReference',
-        { ...post(`${pathOf(passReference)}/attendee`), body: JSON.stringify(attendee) },
-        options,
-      ),
+      ask('changeAttendee', 'passReference', post(`${pathOf(passReference)}/attendee`, attendee), options),
     /** Cancels all registrations of a test event and deletes its idempotency keys. Call it again while `more` is true. */
     reset: (options?: CallOptions) => ask('resetTestEvent', 'reset', post(`${EVENTS}/reset`), options),
   };

@@ -1,4 +1,4 @@
-import type { Ask } from './ask.ts';
+import { post, type Ask } from './ask.ts';
 import type { WebhookChange, WebhookRequest } from './contract.ts';
 import type { CallOptions } from './options.ts';
 
@@ -7,9 +7,6 @@ const ALL = '/api/v1/webhooks';
 /** Returns the methods for webhooks. */
 export function createWebhooks(ask: Ask) {
   const one = (id: string, rest = '') => `${ALL}/${encodeURIComponent(id)}${rest}`;
-  const post = (path: string, body?: object) => {
-    return { path, method: 'POST' as const, body: body && JSON.stringify(body) };
-  };
   const once = (path: string, body?: object) => ({ ...post(path, body), isOnce: true });
   return {
     list: (options?: CallOptions) => ask('listWebhooks', 'webhooks', { path: ALL }, options),
