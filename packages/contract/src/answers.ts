@@ -133,7 +133,6 @@ export const RegistrationEntry = closed('RegistrationEntry', {
   ...RegistrationStatus.properties,
   partnerReference: Type.Optional(
     nullable(
-      Type.String(),
       'Your own reference. null: you sent none. Sent only if you ask for it with `include`.',
       'order-4711',
     ),
@@ -187,4 +186,23 @@ export const SignedEvent = closed('SignedEvent', {
     'eyJhbGciOiJFZERTQSIsImtpZCI6IjEiLCJ0eXAiOiJmbG9vZGdhdGUtZXZlbnQifQ.eyJldmVudCI6MTA0….z0qw-E9RbelqG…',
   ),
   revision: Whole('Increases with every change to the event.', 3),
+});
+
+const Admission = closed('Admission', {
+  gate: Text('Name of the gate.', 'Main entrance'),
+  device: Text('Name of the device that scanned the pass.', 'Scanner 3'),
+  state: oneOf(
+    ['admitted', 'again', 'undone'],
+    'admitted: the person was let in. again: the person was let in although the pass was admitted before, by a device without ' +
+      'network. undone: the scan was taken back.',
+    'admitted',
+  ),
+  dateAdmitted: Timestamp('Time of the admission.'),
+  dateLeft: nullableTimestamp('Time at which the person left. null: not known to have left.'),
+});
+
+/** The admissions of a registration. */
+export const AdmissionList = closed('AdmissionList', {
+  passReference: PassReference,
+  admissions: Type.Array(Admission, { description: 'The admissions, oldest first.' }),
 });

@@ -1,4 +1,5 @@
-import { Kind, Type, TypeRegistry, type TProperties, type TSchema } from '@sinclair/typebox';
+import { Kind, Type, TypeRegistry, type TProperties, type TSchema, type TString } from '@sinclair/typebox';
+import { UUID_PATTERN } from './formats.ts';
 
 // Builders of schemas. A one-word title becomes the name of the schema in the OpenAPI document, and of the type in generated clients.
 
@@ -15,11 +16,18 @@ export const Timestamp = (description: string, example = '2026-11-21T09:00:00.12
   Text(description, example, { format: 'date-time' });
 
 /** A value of the type, or null. */
-export const nullable = <Schema extends TSchema>(type: Schema, description: string, example: unknown) =>
-  Type.Union([type, Type.Null()], { description, examples: [example] });
+export const nullable = <Schema extends TSchema = TString>(
+  description: string,
+  example: unknown,
+  type = Type.String() as TSchema as Schema,
+) => Type.Union([type, Type.Null()], { description, examples: [example] });
+
+/** A UUID, as Postgres prints it. */
+export const Uuid = (description: string, example = '0197a3c2-5d1e-7c44-9b1f-0a2b3c4d5e6f') =>
+  Text(description, example, { pattern: UUID_PATTERN });
 
 export const nullableTimestamp = (description: string, example: string | null = null) =>
-  nullable(Type.String({ format: 'date-time' }), description, example);
+  nullable(description, example, Type.String({ format: 'date-time' }));
 
 // TypeBox has enums only as unions. In the OpenAPI document a union becomes `anyOf`, which generated clients handle badly.
 TypeRegistry.Set<{ enum: readonly unknown[] }>('OneOf', (schema, value) => schema.enum.includes(value));

@@ -1,7 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { PassReference, RegistrationStatus, ticketOfEvent } from './answers.ts';
-import { closed, nullable, nullableTimestamp, oneOf, open, Text, Whole } from './fields.ts';
-import { UUID_PATTERN } from './formats.ts';
+import { closed, nullable, nullableTimestamp, oneOf, open, Uuid, Whole } from './fields.ts';
 import { PartnerReference, RegistrationRequest } from './registration-request.ts';
 
 /** Maximum number of seats of a hold. */
@@ -10,6 +9,7 @@ export const HOLD_LIMIT = 100;
 export const DEFAULT_HOLD_SECONDS = 600;
 
 const seats = (description: string) => Whole(description, 2, { minimum: 1, maximum: HOLD_LIMIT });
+const LIMITS = { minItems: 1, maxItems: HOLD_LIMIT };
 
 /** Body of Hold Seats. */
 export const HoldRequest = open(
@@ -21,8 +21,7 @@ export const HoldRequest = open(
         seats: seats(`Required, a whole number from 1 to ${HOLD_LIMIT}, the number of seats of this ticket`),
       }),
       {
-        minItems: 1,
-        maxItems: HOLD_LIMIT,
+        ...LIMITS,
         description: `Required, the tickets with their number of seats, together at most ${HOLD_LIMIT}`,
       },
     ),
@@ -32,12 +31,10 @@ export const HoldRequest = open(
 );
 export type HoldRequest = Static<typeof HoldRequest>;
 
-const {
-  organizedEventTicketID: _ticket,
-  partnerReference: _reference,
-  ...attendee
-} = RegistrationRequest.properties;
-export const Attendee = open('Attendee', attendee, 'An attendee, or the contact for all seats of a hold.');
+export const Attendee = Type.Omit(RegistrationRequest, ['organizedEventTicketID', 'partnerReference'], {
+  title: 'Attendee',
+  description: 'An attendee, or the contact for all seats of a hold.',
+});
 export type Attendee = Static<typeof Attendee>;
 
 /** Body of Confirm Hold: either attendees or a contact. */
@@ -46,8 +43,7 @@ export const HoldConfirmation = open(
   {
     attendees: Type.Optional(
       Type.Array(Attendee, {
-        minItems: 1,
-        maxItems: HOLD_LIMIT,
+        ...LIMITS,
         description: `The attendees, at most ${HOLD_LIMIT}: one for each held seat, in the order of the hold`,
       }),
     ),
@@ -55,7 +51,6 @@ export const HoldConfirmation = open(
   },
   'The attendees: either `attendees` or `contact`. Unknown fields are ignored.',
 );
-export type HoldConfirmation = Static<typeof HoldConfirmation>;
 
 /** Body of Release Hold. */
 export const HoldRelease = open(
@@ -63,8 +58,7 @@ export const HoldRelease = open(
   {
     passReferences: Type.Optional(
       Type.Array(PassReference, {
-        minItems: 1,
-        maxItems: HOLD_LIMIT,
+        ...LIMITS,
         description: `Optional, at most ${HOLD_LIMIT} pass references of the seats to release. Default: all seats`,
       }),
     ),
@@ -72,11 +66,7 @@ export const HoldRelease = open(
   'The seats to release. Unknown fields are ignored.',
 );
 
-export const HoldPath = Type.Object({
-  holdReference: Text('The reference of the hold, a UUID', '0197a3c2-5d1e-7c44-9b1f-0a2b3c4d5e6f', {
-    pattern: UUID_PATTERN,
-  }),
-});
+export const HoldPath = Type.Object({ holdReference: Uuid('The reference of the hold, a UUID') });
 
 /** A seat of a hold. It is a registration. */
 const HeldSeat = closed('HeldSeat', {
@@ -88,7 +78,7 @@ const HeldSeat = closed('HeldSeat', {
 /** A hold: seats that are kept for one basket. */
 export const Hold = closed('Hold', {
   ...HoldPath.properties,
-  partnerReference: nullable(Type.String(), 'Your own reference. null: you sent none.', 'order-4711'),
+  partnerReference: nullable('Your own reference. null: you sent none.', 'order-4711'),
   state: oneOf(
     ['held', 'confirmed', 'cancelled'],
     'held: a seat waits for its attendee. confirmed: the hold is confirmed. cancelled: all seats were released, or the hold expired.',

@@ -1,4 +1,3 @@
-export * from './admissions.ts';
 export * from './answers.ts';
 export * from './envelope.ts';
 export * from './fields.ts';

@@ -1,8 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { ticketOfEvent } from './answers.ts';
-import { closed, nullable, nullableTimestamp, oneOf, open, Text, Timestamp, Whole } from './fields.ts';
-import { UUID_PATTERN } from './formats.ts';
-import { Attendee, HoldPath } from './holds.ts';
+import { closed, nullable, nullableTimestamp, oneOf, open, Text, Timestamp, Uuid, Whole } from './fields.ts';
+import { Attendee, Hold } from './holds.ts';
 import { PartnerReference, RegistrationRequest } from './registration-request.ts';
 
 /** Maximum number of seats of an entry. */
@@ -30,15 +29,7 @@ export const WaitingRequest = open(
 );
 export type WaitingRequest = Static<typeof WaitingRequest>;
 
-export const WaitingPath = Type.Object({
-  entry: Text(
-    'The reference of the entry, a UUID',
-    HoldPath.properties.holdReference.examples![0] as string,
-    {
-      pattern: UUID_PATTERN,
-    },
-  ),
-});
+export const WaitingPath = Type.Object({ entry: Uuid('The reference of the entry, a UUID') });
 
 /** An entry of a waiting list. */
 export const WaitingEntry = closed('WaitingEntry', {
@@ -48,7 +39,7 @@ export const WaitingEntry = closed('WaitingEntry', {
   ),
   organizedEventTicketID: ticketOfEvent.organizedEventTicketID,
   seats: Whole('Number of seats.', 2),
-  partnerReference: nullable(Type.String(), 'Your own reference. null: you sent none.', 'order-4711'),
+  partnerReference: Hold.properties.partnerReference,
   state: oneOf(
     ['waiting', 'offered', 'confirmed', 'expired', 'left'],
     'waiting: no offer yet. offered: seats are held until dateExpires. confirmed: the offer was accepted. ' +
@@ -56,9 +47,9 @@ export const WaitingEntry = closed('WaitingEntry', {
     'waiting',
   ),
   position: nullable(
-    Type.Integer(),
     'Place in the list of those who wait for this ticket, from 1. null: the entry does not wait.',
     12,
+    Type.Integer(),
   ),
   skipped: Whole(
     'How many later entries got an offer first, because they need fewer seats and these seats were too few.',

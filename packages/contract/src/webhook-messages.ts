@@ -1,7 +1,6 @@
-import { Type, type TProperties } from '@sinclair/typebox';
+import { Type, type Static, type TProperties } from '@sinclair/typebox';
 import { PassReference, RegistrationEntry, ticketOfEvent } from './answers.ts';
-import { nullableTimestamp, oneOf, open, Text, Timestamp } from './fields.ts';
-import { UUID_PATTERN } from './formats.ts';
+import { nullableTimestamp, oneOf, open, Text, Timestamp, Uuid } from './fields.ts';
 import { EXAMPLE_EVENT_REF } from './headers.ts';
 import { WaitingEntry } from './waiting-list.ts';
 
@@ -58,12 +57,18 @@ const ChangedWaitingEntry = open(
   'A change to an entry of a waiting list. Leaving has no entry.',
 );
 
+const Entry = Type.Union([ChangedRegistration, AdmissionEntry, TicketEntry, ChangedWaitingEntry]);
+export type WebhookEventType = Static<typeof Entry>['type'];
+export const WEBHOOK_EVENT_TYPES = Entry.anyOf.flatMap(
+  ({ properties }) => properties.type['enum'] as WebhookEventType[],
+);
+
 const bodyOf = (title: string, type: string, happened: string, data: TProperties) =>
   open(title, {
     type: MessageType(type),
     timestamp: Timestamp(happened),
     data: Type.Object({
-      eventRef: Text('Reference of the event.', EXAMPLE_EVENT_REF, { pattern: UUID_PATTERN }),
+      eventRef: Uuid('Reference of the event.', EXAMPLE_EVENT_REF),
       ...data,
     }),
   });
@@ -107,12 +112,7 @@ export const WEBHOOK_MESSAGES = {
         '0',
       ),
       cursor: Text('Cursor of the last entry. List Registrations accepts it as `after`.', '2'),
-      entries: Type.Array(
-        Type.Union([ChangedRegistration, AdmissionEntry, TicketEntry, ChangedWaitingEntry]),
-        {
-          description: 'The entries, oldest first.',
-        },
-      ),
+      entries: Type.Array(Entry, { description: 'The entries, oldest first.' }),
     }),
   ),
   'webhook.test': message(

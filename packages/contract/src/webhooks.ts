@@ -2,21 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import { Limit } from './answers.ts';
 import { closed, Flag, nullable, nullableTimestamp, oneOf, open, Text, Timestamp, Whole } from './fields.ts';
 import { UUID_PATTERN } from './formats.ts';
-
-export const WEBHOOK_EVENT_TYPES = [
-  'registration.confirmed',
-  'registration.cancelled',
-  'registration.failed',
-  'registration.admitted',
-  'registration.admitted_again',
-  'ticket.sold_out',
-  'ticket.reopened',
-  'waiting.joined',
-  'waiting.offered',
-  'waiting.expired',
-  'waiting.confirmed',
-] as const;
-export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+import { WEBHOOK_EVENT_TYPES } from './webhook-messages.ts';
 
 /** Maximum number of webhooks of a partner under an event. */
 export const WEBHOOK_LIMIT = 10;
@@ -158,12 +144,8 @@ export const WebhookList = Type.Array(Webhook, {
 /** An attempt to send a message. */
 export const WebhookAttempt = closed('WebhookAttempt', {
   messageId: Text('The header webhook-id of the message.', 'msg_c2FtcGxlIG1lc3NhZ2UgaWQ'),
-  previousCursor: nullable(
-    Type.String(),
-    'The message has the entries after this cursor. null: a test message.',
-    '0',
-  ),
-  cursor: nullable(Type.String(), 'Cursor of the last entry in the message. null: a test message.', '100'),
+  previousCursor: nullable('The message has the entries after this cursor. null: a test message.', '0'),
+  cursor: nullable('Cursor of the last entry in the message. null: a test message.', '100'),
   entries: Whole('Number of entries in the message.', 72),
   dateAttempted: Timestamp('End time of the attempt.'),
   milliseconds: Whole('Duration of the attempt in milliseconds.', 38),
@@ -173,9 +155,8 @@ export const WebhookAttempt = closed('WebhookAttempt', {
       'failed: no answer. stopped: the service was stopped during the attempt.',
     'delivered',
   ),
-  httpStatus: nullable(Type.Integer(), 'HTTP status of the answer. null: there was no answer.', 204),
+  httpStatus: nullable('HTTP status of the answer. null: there was no answer.', 204, Type.Integer()),
   error: nullable(
-    Type.String(),
     'Error code if there was no answer, such as TIMEOUT, ECONNREFUSED or FORBIDDEN_ADDRESS. Otherwise null.',
     null,
   ),

@@ -52,7 +52,7 @@ const Scan = Type.Object(
     }),
     gateID: Whole('Required, the id of the gate', 3, { minimum: 1, maximum: 2_147_483_647 }),
     direction: oneOf(['in', 'out', 'undo'], 'Required, in, out or undo', 'in'),
-    of: nullable(Counter(''), 'Required, the counter of an earlier scan, or null', null),
+    of: nullable('Required, the counter of an earlier scan, or null', null, Counter('')),
     scannedAt: Instant('Required, the time of the scan'),
     decision: oneOf([...DECISIONS, null], 'Required, the outcome that the device decided, or null', null),
   },
