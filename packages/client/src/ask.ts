@@ -1,5 +1,6 @@
 import { BULK_ITEM_FAILURES, OPERATION_FAILURES, type Envelope, type Operation } from './contract.ts';
-import type { OperationResults, ResultOf } from './results.ts';
+import { FloodgateError } from './options.ts';
+import type { InvalidField, OperationResults, ResultOf } from './results.ts';
 import type { Limits } from './retry.ts';
 import type { Attempt, Call } from './transport.ts';
 
@@ -53,4 +54,13 @@ function itemsOf({ responseData, invalidFields = [], ...answer }: Attempt): unkn
       .map(({ field, rule }) => ({ field: field.slice(place.length), rule }));
     return resultOf(BULK_ITEM_FAILURES, 'passReference', { ...answer, ...envelope, invalidFields: ofItem });
   });
+}
+
+/** Returns a success. Throws if the result is a failure, because an iterator cannot return one. */
+export function succeeded<
+  Result extends { code: string; message?: string; reason?: string; invalidFields?: readonly InvalidField[] },
+>(what: string, result: Result): Result & { code: '00' } {
+  const { code, message, reason = '', invalidFields } = result;
+  if (code === '00') return result as Result & { code: '00' };
+  throw new FloodgateError(`${what} failed with ${code}: ${message ?? reason}`, code, invalidFields);
 }

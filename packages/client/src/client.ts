@@ -1,7 +1,6 @@
 import { createAsk, type Send } from './ask.ts';
-import { FloodgateError } from './floodgate-error.ts';
 import { createHolds, createWaitingList, type Holds, type WaitingList } from './holds.ts';
-import { readSettings, type ClientOptions } from './options.ts';
+import { FloodgateError, readSettings, type ClientOptions } from './options.ts';
 import { createPasses, type Passes } from './passes.ts';
 import { createQueries, type Queries } from './queries.ts';
 import { createRegister, type Register } from './register.ts';

@@ -1,7 +1,7 @@
 export * from './client.ts';
 export * from './contract.ts';
-export { FloodgateError } from './floodgate-error.ts';
 export type * from './options.ts';
+export { FloodgateError } from './options.ts';
 export * from './results.ts';
 export type { DoorSettings } from './signed-documents.ts';
 export * from './verify-pass.ts';

@@ -1,5 +1,4 @@
-import { check } from './floodgate-error.ts';
-import type { PassKeySet } from './results.ts';
+import type { InvalidField, PassKeySet } from './results.ts';
 
 /** A failed attempt that the client is about to retry. */
 export interface Retry {
@@ -77,6 +76,26 @@ export interface RevokedPassesOptions extends SignedEventOptions {
 }
 
 export type Settings = Required<ClientOptions>;
+
+/** The client is misused, the service refused a list, or a document is not genuine. Contains no secrets. */
+export class FloodgateError extends Error {
+  override readonly name = 'FloodgateError';
+  /** The response code if the service refused, `unknown` if it did not answer, the fault of a document, or `misuse`. */
+  readonly code: string;
+  /** On code 11: the first invalid fields. */
+  readonly invalidFields: readonly InvalidField[];
+
+  constructor(message: string, code = 'misuse', invalidFields: readonly InvalidField[] = []) {
+    super(message);
+    this.code = code;
+    this.invalidFields = invalidFields;
+  }
+}
+
+/** Throws if the condition is false. The message contains no values. */
+export function check(isRight: boolean, rule: string): asserts isRight {
+  if (!isRight) throw new FloodgateError(rule);
+}
 
 const COUNTS = { answerWithinMs: 60_000, attemptWithinMs: 10_000, callsInFlight: 4, connections: 64 };
 

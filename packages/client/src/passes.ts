@@ -1,6 +1,6 @@
-import { resultOf, type Ask, type Send } from './ask.ts';
-import { FloodgateError, succeeded } from './floodgate-error.ts';
-import type { CallOptions, PictureOptions, RevokedPassesOptions, SignedEventOptions } from './options.ts';
+import { resultOf, succeeded, type Ask, type Send } from './ask.ts';
+import { FloodgateError, type CallOptions, type PictureOptions } from './options.ts';
+import type { RevokedPassesOptions, SignedEventOptions } from './options.ts';
 import { pathOf } from './queries.ts';
 import type { PassKeySet, PassPictureResult, RevocationList, VerifiedEvent } from './results.ts';
 import { readDocument, readEvent, readRevocations, type RevocationPage } from './signed-documents.ts';

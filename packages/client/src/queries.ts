@@ -1,6 +1,5 @@
-import { post, type Ask } from './ask.ts';
+import { post, succeeded, type Ask } from './ask.ts';
 import type { Attendee, RegistrationList } from './contract.ts';
-import { succeeded } from './floodgate-error.ts';
 import type { CallOptions, ListOptions } from './options.ts';
 import type { RegistrationListing } from './results.ts';
 

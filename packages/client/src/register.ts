@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Ask } from './ask.ts';
 import { BODY_LIMIT_BYTES, BULK_BODY_LIMIT_BYTES, BULK_LIMIT, type RegistrationRequest } from './contract.ts';
-import { check } from './floodgate-error.ts';
-import type { BulkOptions, RegisterOptions, Settings } from './options.ts';
+import { check, type BulkOptions, type RegisterOptions, type Settings } from './options.ts';
 import type { BulkResult, RegisterResult } from './results.ts';
 import type { Limits } from './retry.ts';
 

@@ -91,11 +91,10 @@ interface Undecided<Result> extends Unanswered {
   askAgain(): Promise<Result>;
 }
 
-/** The client retries these codes until it knows the outcome, so no result of a change has them. */
-type UndecidedCode = '41' | '91' | '99';
+/** The client retries 41, 91 and 99 until it knows the outcome, so no result of a change has them. */
 type Failures<Name extends Operation> = Name extends `${'get' | 'list'}${string}`
   ? FailureOf<Name>
-  : Exclude<FailureOf<Name>, UndecidedCode>;
+  : Exclude<FailureOf<Name>, '41' | '91' | '99'>;
 
 /**
  * The result of an operation: `ResultOf<'cancelRegistration'>`. If a change is `unknown`, call it again. The exceptions are

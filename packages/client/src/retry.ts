@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Retry, Settings } from './options.ts';
+import type { Settings } from './options.ts';
 import type { Attempt, Call, Transport } from './transport.ts';
 
 export interface Limits {
@@ -14,7 +14,6 @@ export interface Limits {
 const REFUSED_FOR_NOW = new Set(['50', '90']);
 /** Only a retry with the same Idempotency-Key returns the outcome. */
 const UNDECIDED = new Set(['41', '91', '99']);
-const UNEXPECTED = '99';
 /** Number of unexpected errors after which the client stops retrying. */
 const UNEXPECTED_LIMIT = 3;
 /** Temporary statuses of proxies. */
@@ -45,13 +44,13 @@ export async function sendUntilFinal(
     if (isFinal(end)) return end;
     signal.throwIfAborted();
     isUncertain ||= leavesOpen(call, end);
-    unexpected += Number(end.responseCode === UNEXPECTED);
+    unexpected += Number(end.responseCode === '99');
     // Full jitter, in addition to Retry-After.
     const jitterMs = Math.random() * Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (attempt - 1));
     const delayMs = end.retryAfterMs + jitterMs;
     const isOver = performance.now() + delayMs >= deadline || unexpected === UNEXPECTED_LIMIT;
     if (isOver || mustNotRepeat(call, end, transport.rateLimit())) return lastWord(end, isUncertain);
-    report(onRetry, call, end, { attempt, delayMs });
+    report(onRetry, call, end, attempt, delayMs);
     await delay(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
@@ -78,13 +77,12 @@ function mustNotRepeat(call: Call, end: Attempt, rateLimit: number): boolean {
   return end.responseCode === '50' && (call.registrations ?? 1) > rateLimit;
 }
 
-type Wait = Pick<Retry, 'attempt' | 'delayMs'>;
-
-function report(onRetry: Settings['onRetry'], call: Call, end: Attempt, wait: Wait): void {
+function report(onRetry: Settings['onRetry'], call: Call, end: Attempt, attempt: number, delayMs: number) {
   const { method = 'GET', path, idempotencyKey, registrations } = call;
   const own = { ...(idempotencyKey && { idempotencyKey }), ...(registrations && { registrations }) };
   try {
-    onRetry({ code: end.responseCode ?? end.responseMessage, ...wait, request: { method, path, ...own } });
+    const request = { method, path, ...own };
+    onRetry({ code: end.responseCode ?? end.responseMessage, attempt, delayMs, request });
   } catch {
     // An error of the caller's function must not lose the answer to a registration.
   }

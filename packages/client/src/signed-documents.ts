@@ -85,9 +85,12 @@ export function readDocument<Type extends keyof Documents>(jws: string, type: Ty
   return check === 'genuine' ? (parsePart(payload) as Documents[Type]) : (`${type}-${check}` as const);
 }
 
-function parsePart(part: string): unknown {
+const parsePart = (part: string) => parse(Buffer.from(part, 'base64url').toString());
+
+/** Returns the parsed JSON, or null if the text is not JSON. */
+export function parse(text: string): unknown {
   try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString());
+    return JSON.parse(text);
   } catch {
     return null;
   }

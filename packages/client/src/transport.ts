@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import type { Envelope } from './contract.ts';
 import type { Settings } from './options.ts';
 import type { InvalidField } from './results.ts';
+import { parse } from './signed-documents.ts';
 
 /** One request. All attempts send the same request. */
 export interface Call {
@@ -115,15 +116,6 @@ function readResponse({ accept }: Call, status: number, headers: Headers, bytes:
   // A proxy may have truncated the header.
   const invalidFields = (parse(header('x-invalid-fields')) ?? []) as InvalidField[];
   return { ...answer, status, requestId: header('x-request-id') || null, invalidFields, retryAfterMs };
-}
-
-/** Returns the parsed JSON, or null if the text is not JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Returns the code of an error. Its message may contain data of the request. */

@@ -37,25 +37,25 @@ export const passesApi = defineApi({
   open(context) {
     const signer = createPassSigner({ db: context.reads });
     return {
-      publicRoutes: (app) => addKeysRoute(app, signer),
+      publicRoutes(app) {
+        app.get(
+          '/.well-known/floodgate/pass-keys.json',
+          { schema: { hide: true } },
+          async (_request, reply) => {
+            const set = jwkSetOf(await signer.keys());
+            // A door that finds an unknown key bypasses caches and fetches the keys again.
+            void reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
+            return reply.send(JSON.stringify(set));
+          },
+        );
+      },
       routes(api) {
         addPassRoute(api, context, signer);
-        addEventRoute(api, context, signer);
-        addRevocationsRoute(api, context, signer);
+        addDoorRoutes(api, context, signer);
       },
     };
   },
 });
-
-/** GET /.well-known/floodgate/pass-keys.json: the public keys that verify passes. */
-function addKeysRoute(app: Routes, signer: PassSigner): void {
-  app.get('/.well-known/floodgate/pass-keys.json', { schema: { hide: true } }, async (_request, reply) => {
-    const set = jwkSetOf(await signer.keys());
-    // A door that finds an unknown key bypasses caches and fetches the keys again.
-    void reply.header('cache-control', 'public, max-age=300').type('application/jwk-set+json');
-    return reply.send(JSON.stringify(set));
-  });
-}
 
 /** GET /events/registrations/{passReference}/pass: the pass of a registration, as a token or as a QR code. */
 function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): void {
@@ -118,8 +118,8 @@ function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): voi
   );
 }
 
-/** GET /events/passes/event: the event with its current times, signed. */
-function addEventRoute(api: Routes, { reads }: ApiContext, signer: PassSigner): void {
+/** The event with its current times, and the caller's passes that were revoked after a cursor, both signed. */
+function addDoorRoutes(api: Routes, { reads, answerWithinMs }: ApiContext, signer: PassSigner): void {
   const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
   api.get(
     '/events/passes/event',
@@ -141,11 +141,7 @@ function addEventRoute(api: Routes, { reads }: ApiContext, signer: PassSigner): 
       return success({ event, revision: document.revision });
     },
   );
-}
-
-/** GET /events/passes/revoked: the caller's passes that were revoked after a cursor, signed. */
-function addRevocationsRoute(api: Routes, context: ApiContext, signer: PassSigner): void {
-  const answerPage = createPageAnswer(context.answerWithinMs);
+  const answerPage = createPageAnswer(answerWithinMs);
   api.get(
     '/events/passes/revoked',
     {
@@ -165,7 +161,7 @@ function addRevocationsRoute(api: Routes, context: ApiContext, signer: PassSigne
       answerPage(
         request,
         reply,
-        (after, limit) => readRevocations(context.reads, request.principal, after, limit),
+        (after, limit) => readRevocations(reads, request.principal, after, limit),
         async (page) => {
           const { cursor, more } = page;
           return { revocations: await signer.sign('revocations', page), cursor, more };

@@ -26,13 +26,25 @@ const FETCH_AGAIN = 'doors that verify offline must fetch the keys again';
 /** `floodgate pass …` */
 export function addPassCommands(program: Command, cli: Cli): void {
   const pass = program.command('pass').description('passes of attendees, and the keys that sign them');
-  addPassChecks(pass, cli);
-  addDoorDocuments(pass, cli);
-  addKeyCommands(pass, cli);
+  const reads = reading(pass, cli, loadOperations);
+  addPassChecks(pass, cli, reads);
+  addDoorDocuments(reads);
+  reads('keys', 'passKeyList', (keys: PassKey[]) => tableOf(keys.map(rowOf))).description(
+    'list the keys that sign passes, newest first',
+  );
+  const performs = performing(pass, cli, () => import('./actions.ts'));
+  performs('rotate', 'rotatePassKeyAction', ({ id }) => `key ${id} signs; ${FETCH_AGAIN}`).description(
+    'create a new signing key; passes signed by earlier keys stay valid',
+  );
+  performs('withdraw', 'withdrawPassKeyAction', ({ id }) => `passes signed by key ${id} are no longer valid`)
+    .description('invalidate all passes that a retired key signed')
+    .argument('<keyId>', 'the key', parseWhole);
 }
 
-function addPassChecks(pass: Command, cli: Cli): void {
-  reading(pass, cli, loadOperations)('verify', 'passVerify', (check: PassCheck) => {
+type Reads = ReturnType<typeof reading>;
+
+function addPassChecks(pass: Command, cli: Cli, reads: Reads): void {
+  reads('verify', 'passVerify', (check: PassCheck) => {
     const { pass: found, mode, problem } = check;
     const note = mode === 'test' ? { mode: 'test: not valid for live events' } : {};
     const text = found ? record({ ...note, ...fieldsOf({ ...check, ...found }) }) : '(not a pass)';
@@ -59,8 +71,7 @@ function addPassChecks(pass: Command, cli: Cli): void {
 }
 
 /** The operations return the content of the documents. The command has the private key, and signs it. */
-function addDoorDocuments(pass: Command, cli: Cli): void {
-  const reads = reading(pass, cli, loadOperations);
+function addDoorDocuments(reads: Reads): void {
   const sign = async (db: Database, type: 'event' | 'revocations', content: object) =>
     (await import('./keys.ts')).createPassSigner({ db }).sign(type, content);
   reads('event', 'passEvent', async (content: EventDocument, _input, { db }) => {
@@ -82,22 +93,9 @@ function addDoorDocuments(pass: Command, cli: Cli): void {
     .option('--limit <passes>', 'at most this many', parseLimit, 1_000);
 }
 
-function addKeyCommands(pass: Command, cli: Cli): void {
-  const reads = reading(pass, cli, loadOperations);
-  const rowOf = ({ id: key, createdAt: created, retiredAt: retired, withdrawnAt: withdrawn }: PassKey) => {
-    const state = withdrawn ? 'withdrawn' : retired ? 'retired' : 'signs';
-    return { key, state, created, retired, withdrawn };
-  };
-  reads('keys', 'passKeyList', (keys: PassKey[]) => tableOf(keys.map(rowOf))).description(
-    'list the keys that sign passes, newest first',
-  );
-  const performs = performing(pass, cli, () => import('./actions.ts'));
-  performs('rotate', 'rotatePassKeyAction', ({ id }) => `key ${id} signs; ${FETCH_AGAIN}`).description(
-    'create a new signing key; passes signed by earlier keys stay valid',
-  );
-  performs('withdraw', 'withdrawPassKeyAction', ({ id }) => `passes signed by key ${id} are no longer valid`)
-    .description('invalidate all passes that a retired key signed')
-    .argument('<keyId>', 'the key', parseWhole);
+function rowOf({ id: key, createdAt: created, retiredAt: retired, withdrawnAt: withdrawn }: PassKey) {
+  const state = withdrawn ? 'withdrawn' : retired ? 'retired' : 'signs';
+  return { key, state, created, retired, withdrawn };
 }
 
 /** Returns the lines that show a pass. */
