@@ -7,7 +7,6 @@ import type { Event } from './events.ts';
 
 const loadActions = () => import('./actions.ts');
 const loadOperations = async () => (await import('./console.ts')).eventOperations;
-type Performs = ReturnType<typeof performing<Awaited<ReturnType<typeof loadActions>>>>;
 
 const EVENT = ['<eventId>', 'the event', parseId] as const;
 
@@ -46,7 +45,12 @@ export function addEventCommands(program: Command, cli: Cli) {
   reading(event, cli, loadOperations)('list', 'eventList', listText)
     .description('list events')
     .option('--archived', 'those that are archived');
-  addArchive(performs);
+  performs('archive', 'archiveEventAction', archivedText)
+    .description('hide an event whose tickets are off sale from lists')
+    .argument(...EVENT);
+  performs('restore', 'restoreEventAction', archivedText)
+    .description('show an archived event in lists')
+    .argument(...EVENT);
   performs('grant', 'grantEventAction', accessText)
     .description("open an event to a partner's keys")
     .argument(...EVENT)
@@ -55,17 +59,6 @@ export function addEventCommands(program: Command, cli: Cli) {
     .description("close an event to a partner's keys")
     .argument(...EVENT)
     .argument('<partnerId>', 'the partner', parseId);
-}
-
-function addArchive(performs: Performs) {
-  const text = (done: { eventId: number; archived: boolean }) =>
-    `event ${done.eventId} is ${done.archived ? '' : 'not '}archived`;
-  performs('archive', 'archiveEventAction', text)
-    .description('hide an event whose tickets are off sale from lists')
-    .argument(...EVENT);
-  performs('restore', 'restoreEventAction', text)
-    .description('show an archived event in lists')
-    .argument(...EVENT);
 }
 
 function addUpdate(event: Command, cli: Cli) {
@@ -92,18 +85,18 @@ function addUpdate(event: Command, cli: Cli) {
     const updated = isChange ? await perform(db, updateEventAction, input, actor) : null;
     // Only after the change is committed.
     const notified = notifyHolders ? await perform(db, notifyHoldersAction, { eventId }, actor) : null;
-    const lines = updated
-      ? [record({ 'event id': eventId, ...fieldsOf(updated), ...detailsOf(updated) })]
-      : [];
-    if (notified) lines.push(`${notified.notified} e-mails with the time and place are queued`);
-    else if (updated?.outdatedEmails)
-      lines.push(
-        `Warning: ${updated.outdatedEmails} e-mails with the old name, time or place were sent. ` +
-          `Their passes stay valid. To send an update: floodgate event update ${eventId} --notify-holders`,
-      );
-    return { document: { ...updated, ...notified }, text: lines.join('\n') };
+    const lines = [
+      updated && record({ 'event id': eventId, ...fieldsOf(updated), ...detailsOf(updated) }),
+      notified && `${notified.notified} e-mails with the time and place are queued`,
+      !notified && updated?.outdatedEmails && outdatedText(updated),
+    ];
+    return { document: { ...updated, ...notified }, text: lines.filter(Boolean).join('\n') };
   });
 }
+
+const outdatedText = ({ id, outdatedEmails }: Event & { outdatedEmails: number }) =>
+  `Warning: ${outdatedEmails} e-mails with the old name, time or place were sent. ` +
+  `Their passes stay valid. To send an update: floodgate event update ${id} --notify-holders`;
 
 /** `floodgate shard …` */
 export function addShardCommands(program: Command, cli: Cli) {
@@ -117,6 +110,9 @@ export function addShardCommands(program: Command, cli: Cli) {
     .argument(...EVENT)
     .argument('<shardId>', 'its new shard', parseWhole);
 }
+
+const archivedText = ({ eventId, archived }: { eventId: number; archived: boolean }) =>
+  `event ${eventId} is ${archived ? '' : 'not '}archived`;
 
 const accessText = (access: { eventId: number; partnerId: number; granted: boolean }) =>
   `event ${access.eventId} is ${access.granted ? 'open' : 'closed'} to partner ${access.partnerId}`;

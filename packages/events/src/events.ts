@@ -50,7 +50,7 @@ type NewEvent = Pick<Event, 'name' | 'passPrefix' | 'duplicatePolicy'> &
 /** Creates an event with a new reference. Also returns whether another event has the same prefix. */
 export async function createEvent(db: Database, given: NewEvent) {
   const others = db.selectFrom('events').select('id').where('pass_prefix', '=', given.passPrefix).limit(1);
-  const prefixIsShared = (await others.executeTakeFirst()) !== undefined;
+  const prefixIsShared = (await others.execute()).length > 0;
   // Random among the shards with the fewest events: other transactions may choose a shard at the same time.
   const shards = countEvents(db)
     .orderBy('events')

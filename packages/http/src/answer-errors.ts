@@ -33,23 +33,19 @@ export function countRefusal(code: FailureCode): void {
 }
 
 /** `reply.fail` as a function. Replies to URLs that Fastify cannot parse do not have the method. */
-export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
-  const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];
-  reply.failureCode = code;
+export function fail(this: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
+  const { httpStatuses, retryAfterSeconds: leastSeconds } = RESPONSE_CODES[code];
+  this.failureCode = code;
   countRefusal(code);
-  void reply.code(specifics.status ?? httpStatuses[0]);
-  if (retryAfterSeconds) {
-    const leastSeconds = Math.max(retryAfterSeconds, specifics.retryAfterSeconds ?? 0);
-    void reply.header('retry-after', drawRetryAfter(leastSeconds));
+  void this.code(specifics.status ?? httpStatuses[0]);
+  if (leastSeconds) {
+    const seconds = Math.max(leastSeconds, specifics.retryAfterSeconds ?? 0);
+    // Random, one to two times the minimum, so that refused clients do not retry at the same time.
+    const drawn = Math.min(seconds, MAX_RETRY_AFTER_SECONDS / 2) * (1 + Math.random());
+    void this.header('retry-after', Math.round(drawn));
   }
-  listInvalidFields(reply, specifics.invalidFields ?? []);
-  return reply.send(failure(code, specifics.message));
-}
-
-/** Returns a random Retry-After of one to two times the minimum, so that refused clients do not retry at the same time. */
-function drawRetryAfter(leastSeconds: number): number {
-  const seconds = Math.min(leastSeconds, MAX_RETRY_AFTER_SECONDS / 2);
-  return Math.round(seconds * (1 + Math.random()));
+  listInvalidFields(this, specifics.invalidFields ?? []);
+  return this.send(failure(code, specifics.message));
 }
 
 // The random part makes an id unique across processes and restarts, the count within the process.
@@ -94,11 +90,11 @@ export function errorAnswerer(log: Logger): ErrorAnswerer {
     void reply.header('x-request-id', request.id);
     const status = error.statusCode ?? 500;
     if (error.validation) failValidation(error, request, reply);
-    else if (error instanceof QueueFull) fail(reply, '90');
-    else if (error instanceof InvalidInput) fail(reply, '11', refusedByAction(error));
+    else if (error instanceof QueueFull) fail.call(reply, '90');
+    else if (error instanceof InvalidInput) fail.call(reply, '11', refusedByAction(error));
     // Not found, or not accessible.
-    else if (status === 403 || status === 404) fail(reply, '60');
-    else if (status >= 400 && status < 500) fail(reply, '10', malformed(error, request));
+    else if (status === 403 || status === 404) fail.call(reply, '60');
+    else if (status >= 400 && status < 500) fail.call(reply, '10', malformed(error, request));
     else answerFault(log, error, request, reply);
   };
 }
@@ -106,7 +102,7 @@ export function errorAnswerer(log: Logger): ErrorAnswerer {
 function failValidation(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const faults = faultsOf(request, error);
   const message = sentencesOf(faults, request.routeOptions.schema).join('; ');
-  fail(reply, '11', { message, invalidFields: invalidFields(faults) });
+  fail.call(reply, '11', { message, invalidFields: invalidFields(faults) });
 }
 
 function answerFault(log: Logger, error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
@@ -114,7 +110,7 @@ function answerFault(log: Logger, error: FastifyError, request: FastifyRequest, 
   const facts = { err: error, requestId: request.id };
   if (isPostgres) warnOfPostgres(log, facts);
   else log.error({ ...facts, route: request.routeOptions.url }, 'unexpected error');
-  fail(reply, isPostgres ? '90' : '99');
+  fail.call(reply, isPostgres ? '90' : '99');
 }
 
 const NOT_JSON = 'The body is not well-formed JSON';

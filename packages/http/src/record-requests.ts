@@ -1,4 +1,5 @@
-import { recordSpan, type Logger } from '@floodgate/service';
+import { countRequests, type Metrics } from '@floodgate/metrics';
+import { isTracing, recordSpan, type Logger } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
 
 declare module 'fastify' {
@@ -10,25 +11,18 @@ declare module 'fastify' {
   }
 }
 
-/** A request that was answered. The route is its pattern, or "none": callers cannot invent labels, and no log line has their text. */
-interface Answered {
-  requestId: string;
-  method: string;
-  route: string;
-  /** The response code of the envelope. */
-  code: string;
-  batchId: string | undefined;
-  ms: number;
-  arrivedAt: number;
-}
-
 /**
- * Records each answered request, as metrics, in the access log, or both. Requests that Node's parser refuses are not recorded. The time counts from
- * the head of the request.
+ * Records each answered request: as metrics, in the access log, and as a span in the trace of its batch. Undefined: nobody reads it.
+ * Requests that Node's parser refuses are not recorded. The time counts from the head of the request.
  */
-export function recordRequests(app: FastifyInstance, ...records: ((answered: Answered) => void)[]): void {
+export function recordRequests(
+  app: FastifyInstance,
+  metrics: Metrics | undefined,
+  accessLog: Logger | undefined,
+): void {
   app.decorateRequest('batchId', undefined);
-  if (records.length === 0) return;
+  const count = metrics && countRequests(metrics);
+  if (!count && !accessLog && !isTracing()) return;
   app.decorateRequest('arrivedAt', 0);
   app.addHook('onRequest', (request, _reply, done) => {
     request.arrivedAt = performance.now();
@@ -36,28 +30,15 @@ export function recordRequests(app: FastifyInstance, ...records: ((answered: Ans
   });
   // Not onResponse: listening for the end of every answer would cost more than the rest of Get Tickets.
   app.addHook('onSend', (request, reply, _payload, done) => {
-    const { id: requestId, method, arrivedAt, batchId } = request;
+    const { id: requestId, method, arrivedAt: startedAt, batchId } = request;
+    const ms = performance.now() - startedAt;
+    // The pattern of the route: callers cannot invent labels, and no log line has their text.
     const route = request.routeOptions.url ?? 'none';
-    const answered = {
-      requestId,
-      method,
-      route,
-      code: reply.failureCode ?? '00',
-      batchId,
-      ms: performance.now() - arrivedAt,
-      arrivedAt,
-    };
-    for (const record of records) record(answered);
+    const code = reply.failureCode ?? '00';
+    count?.({ route, code, ms });
+    accessLog?.info({ requestId, method, route, code, batchId, ms: Math.round(ms * 10) / 10 }, 'answered');
+    if (isTracing())
+      recordSpan({ name: `${method} ${route}`, batchId, startedAt, attributes: { requestId, code } });
     done();
   });
 }
-
-/** Writes one line per request. */
-export const logRequests =
-  (log: Logger) =>
-  ({ ms, arrivedAt: _arrivedAt, ...request }: Answered) =>
-    log.info({ ...request, ms: Math.round(ms * 10) / 10 }, 'answered');
-
-/** Records the span of a request: in the trace of its batch, if it has one. */
-export const traceRequest = ({ requestId, method, route, code, batchId, arrivedAt }: Answered): void =>
-  recordSpan({ name: `${method} ${route}`, batchId, startedAt: arrivedAt, attributes: { requestId, code } });

@@ -1,16 +1,16 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isEmailAddress } from '@floodgate/contract';
 import { ping, type Database, type PoolOptions, type ShardReads } from '@floodgate/database';
-import { countRequests, type Metrics } from '@floodgate/metrics';
+import type { Metrics } from '@floodgate/metrics';
 import type { Producer } from '@floodgate/queue';
-import { http, isTracing, shareCalls, type Logger } from '@floodgate/service';
+import { http, shareCalls, type Logger } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-errors.ts';
 import { answerMalformedHttp, answerOutsideFastify, closeInOrder } from './connections.ts';
 import { openApi, type Description } from './openapi.ts';
 import { checkHead, parseQuery, readBodies } from './read-requests.ts';
-import { logRequests, recordRequests, traceRequest } from './record-requests.ts';
+import { recordRequests } from './record-requests.ts';
 import { addReferencePage } from './reference-page.ts';
 
 /** Time limit for reading a request, headers and body. A slow client cannot hold a connection for longer. */
@@ -58,9 +58,7 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   closeInOrder(app, closeWithinMs);
-  app.decorateReply('fail', function failThis(code, specifics) {
-    return fail(this, code, specifics);
-  });
+  app.decorateReply('fail', fail);
   app.addHook('onRequest', checkHead);
   readBodies(app);
   answerOutsideFastify(app);
@@ -126,12 +124,7 @@ interface ApiParts extends Description, Pick<ApiContext, 'log' | 'metrics' | 're
 export async function buildApi(parts: ApiParts): Promise<Routes> {
   const { log, metrics, reads, queue, capabilities } = parts;
   const app = createServer(log, parts.closeWithinMs);
-  const records = [
-    ...(metrics ? [countRequests(metrics)] : []),
-    ...(parts.hasAccessLog ? [logRequests(log)] : []),
-    ...(isTracing() ? [traceRequest] : []),
-  ];
-  recordRequests(app, ...records);
+  recordRequests(app, metrics, parts.hasAccessLog ? log : undefined);
   await openApi(app, parts);
   addReferencePage(app, parts.demo);
   healthRoutes(app, reads, queue);
