@@ -62,7 +62,6 @@ export async function startApi(config: ApiConfig, log: Logger) {
   const connections = config.READ_CONNECTIONS;
   const shardReads = hasShards ? createShardReads(connections) : readAtOnce;
   const reads = openPool({
-    purpose: '',
     maxConnections: connections + (hasShards ? WAITING_CONNECTIONS : 0),
     // Their sum is less than the time for an answer, even if Postgres hangs and all connections are in use.
     connectTimeoutMs: readWithinMs,
@@ -80,13 +79,16 @@ export async function startApi(config: ApiConfig, log: Logger) {
     opened.defer(() => open.close?.());
     capabilities.push(open);
   }
-  opened.defer(reportApi(reads, capabilities, log));
+  const ofAll = () => capabilities.map((one) => one.facts?.());
+  const facts = () => Object.assign({ refused: refusals }, ...ofAll()) as Record<string, unknown>;
+  const report = reportProcess(reads, { service: 'api', version: manifest.version }, facts);
+  opened.defer(startPeriodicTasks([report], log).stop);
   const { CONTACT_URL: contactUrl, DEMO_FILE: file } = config;
   const demo = file ? parseReferenceDemo(await readFile(file, 'utf8')) : undefined;
   const closeWithinMs = config.SHUTDOWN_TIMEOUT_MS * CLOSE_SHARE;
-  const recorded = { log, metrics, hasAccessLog: config.ACCESS_LOG === 'true' };
-  const parts = { ...recorded, reads, queue: producer, closeWithinMs, capabilities, contactUrl, demo };
-  const app = await buildApi(parts);
+  const hasAccessLog = config.ACCESS_LOG === 'true';
+  const parts = { log, metrics, reads, hasAccessLog, closeWithinMs, capabilities, contactUrl, demo };
+  const app = await buildApi({ ...parts, queue: producer });
   opened.defer(() => drain(app, config.DRAIN_MS).then(() => app.close()));
   if (metrics) {
     metrics.pools(pools, connectionsOf);
@@ -95,18 +97,4 @@ export async function startApi(config: ApiConfig, log: Logger) {
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });
   log.info(`listening at ${baseUrl}`);
   return Object.assign(opened.move(), { baseUrl });
-}
-
-/** Reports this API to operators. The returned function ends it. */
-function reportApi(
-  reads: Database,
-  capabilities: readonly OpenCapability[],
-  log: Logger,
-): () => Promise<void> {
-  const facts = () => ({
-    refused: refusals,
-    ...(Object.assign({}, ...capabilities.map((one) => one.facts?.())) as object),
-  });
-  const report = reportProcess(reads, { service: 'api', version: manifest.version }, facts);
-  return startPeriodicTasks([report], log).stop;
 }

@@ -46,9 +46,7 @@ declare module 'fastify' {
 }
 
 /** The credentials of a caller: a secret key, and an event reference (a UUID) or null. */
-interface Caller extends SecretKey {
-  eventRef: string | null;
-}
+type Caller = SecretKey & { eventRef: string | null };
 
 /** The row for a key id and an event reference. */
 interface AccessRow extends Omit<PartnerPrincipal, 'kind' | 'eventId'> {

@@ -5,7 +5,7 @@ import { parseCursor, parseId, parseLimit, parseText, parseWhole } from '@floodg
 import type { Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { reading } from '@floodgate/operators/reading';
-import type { PassCheck } from './check-pass.ts';
+import type { PassCheck } from './console.ts';
 import type { EventDocument, Revocations } from './documents.ts';
 import type { PassKey } from './keys.ts';
 import type { Pass } from './token.ts';
