@@ -6,6 +6,5 @@ export * from './headers.ts';
 export * from './holds.ts';
 export * from './registration-request.ts';
 export * from './response-codes.ts';
-export * from './waiting-list.ts';
 export * from './webhook-messages.ts';
 export * from './webhooks.ts';

@@ -2,7 +2,7 @@ import { Type, type Static, type TProperties } from '@sinclair/typebox';
 import { PassReference, RegistrationEntry, ticketOfEvent } from './answers.ts';
 import { nullableTimestamp, oneOf, open, Text, Timestamp, Uuid } from './fields.ts';
 import { EXAMPLE_EVENT_REF } from './headers.ts';
-import { WaitingEntry } from './waiting-list.ts';
+import { WaitingEntry } from './holds.ts';
 
 // The messages of a webhook, for the OpenAPI document. Fields can be added, so receivers must ignore unknown fields.
 

@@ -89,7 +89,7 @@ export function errorAnswerer(log: Logger): ErrorAnswerer {
     // Errors of the framework bypass the hook that sets this header.
     void reply.header('x-request-id', request.id);
     const status = error.statusCode ?? 500;
-    if (error.validation) failValidation(error, request, reply);
+    if (error.validation) fail.call(reply, '11', invalid(error, request));
     else if (error instanceof QueueFull) fail.call(reply, '90');
     else if (error instanceof InvalidInput) fail.call(reply, '11', refusedByAction(error));
     // Not found, or not accessible.
@@ -99,10 +99,10 @@ export function errorAnswerer(log: Logger): ErrorAnswerer {
   };
 }
 
-function failValidation(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+function invalid(error: FastifyError, request: FastifyRequest): Specifics {
   const faults = faultsOf(request, error);
   const message = sentencesOf(faults, request.routeOptions.schema).join('; ');
-  fail.call(reply, '11', { message, invalidFields: invalidFields(faults) });
+  return { message, invalidFields: invalidFields(faults) };
 }
 
 function answerFault(log: Logger, error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {

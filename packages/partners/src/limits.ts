@@ -1,6 +1,6 @@
-import type { FastifyReply, onRequestHookHandler } from 'fastify';
+import type { onRequestHookHandler } from 'fastify';
 import type { Database } from '@floodgate/database';
-import { quotaLeases, type QuotaLease, type Verdict } from '@floodgate/database/limits/quota-lease';
+import { quotaLeases, type QuotaLease } from '@floodgate/database/limits/quota-lease';
 import { announcedBytes, requestsOf } from '@floodgate/http';
 import type { Logger } from '@floodgate/service';
 
@@ -23,7 +23,16 @@ export function limitRate(db: Database, log: Logger): onRequestHookHandler {
       const more = requests - counted;
       if (more <= 0) return true;
       counted = requests;
-      return passOrRefuse(reply, requests, requestsPerSecond, await lease.take(requestsPerSecond, more));
+      const verdict = await lease.take(requestsPerSecond, more);
+      const { admitted, remaining, endsInMs, retryAfterSeconds = 1 } = verdict;
+      // draft-ietf-httpapi-ratelimit-headers: quota and window, then the remaining requests and the seconds
+      // until the window ends.
+      void reply.header('ratelimit-policy', `"partner";q=${requestsPerSecond};w=1`);
+      void reply.header('ratelimit', `"partner";r=${remaining};t=${Math.ceil(endsInMs / 1_000)}`);
+      const size = requests > 1 ? `, and this call counts as ${requests}` : '';
+      const message = `Too many requests: at most ${requestsPerSecond} a second${size}`;
+      if (!admitted) reply.fail('50', { message, retryAfterSeconds });
+      return admitted;
     };
     request
       .countAs(requestsOf(request, announcedBytes(request) ?? 0))
@@ -33,18 +42,6 @@ export function limitRate(db: Database, log: Logger): onRequestHookHandler {
 
 /** For partners without a limit. */
 export const countNothing = () => Promise.resolve(true);
-
-function passOrRefuse(reply: FastifyReply, requests: number, limit: number, verdict: Verdict) {
-  const { admitted, remaining, endsInMs, retryAfterSeconds = 1 } = verdict;
-  // draft-ietf-httpapi-ratelimit-headers: quota and window, then the remaining requests and the seconds until
-  // the window ends.
-  void reply.header('ratelimit-policy', `"partner";q=${limit};w=1`);
-  void reply.header('ratelimit', `"partner";r=${remaining};t=${Math.ceil(endsInMs / 1_000)}`);
-  const size = requests > 1 ? `, and this call counts as ${requests}` : '';
-  const message = `Too many requests: at most ${limit} a second${size}`;
-  if (!admitted) reply.fail('50', { message, retryAfterSeconds });
-  return admitted;
-}
 
 /** The buffers of a connection hold as many bytes anyway, so a smaller body needs no reservation. */
 const FREE_BYTES = 4 * 1024;

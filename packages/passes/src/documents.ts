@@ -1,9 +1,7 @@
-import { sign } from 'node:crypto';
 import { formatTimestamp } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { readJournal } from '@floodgate/journal';
-import type { SigningKey } from './token.ts';
 
 // The two signed documents that a door needs in addition to the keys: the current event, and the revoked passes.
 
@@ -54,17 +52,4 @@ export async function readRevocations(
   const cursors = { after: String(after), cursor: String(page.cursor) };
   const serials = entries.map(({ serial }) => serial!);
   return { event: eventId, partner: partnerId, ...cursors, more, serials, at };
-}
-
-/** Returns a document as a compact JWS (RFC 7515, EdDSA). Its type prevents that one document is accepted as the other. */
-export function signDocument(
-  type: 'event' | 'revocations',
-  document: object,
-  { id, privateKey }: SigningKey,
-): string {
-  const header = { alg: 'EdDSA', kid: String(id), typ: `floodgate-${type}` };
-  const text = [header, document]
-    .map((content) => Buffer.from(JSON.stringify(content)).toString('base64url'))
-    .join('.');
-  return `${text}.${sign(null, Buffer.from(text), privateKey).toString('base64url')}`;
 }

@@ -1,7 +1,6 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { readThroughCache, type Database } from '@floodgate/database';
-import { signDocument } from './documents.ts';
-import { signPass, type PassSubject } from './token.ts';
+import { signDocument, signPass, type PassSubject } from './token.ts';
 
 /** The columns of a key, without the key material. */
 export const COLUMNS = [

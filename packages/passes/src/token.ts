@@ -8,7 +8,7 @@ export type PassSubject = Record<'eventId' | 'ticketId' | 'serial', number>;
 export type Pass = PassSubject & { keyId: number };
 
 /** The private key that signs, with its id. */
-export interface SigningKey {
+interface SigningKey {
   id: number;
   privateKey: KeyObject;
 }
@@ -28,6 +28,19 @@ export function signPass({ eventId, ticketId, serial }: PassSubject, { id, priva
   fields.writeBigUInt64BE(BigInt(serial), 10);
   const signature = sign(null, signedBytes(fields), privateKey);
   return VERSION + base32hexnopad.encode(Buffer.concat([fields, signature]));
+}
+
+/** Returns a document as a compact JWS (RFC 7515, EdDSA). Its type prevents that one document is accepted as the other. */
+export function signDocument(
+  type: 'event' | 'revocations',
+  document: object,
+  { id, privateKey }: SigningKey,
+): string {
+  const header = { alg: 'EdDSA', kid: String(id), typ: `floodgate-${type}` };
+  const text = [header, document]
+    .map((content) => Buffer.from(JSON.stringify(content)).toString('base64url'))
+    .join('.');
+  return `${text}.${sign(null, Buffer.from(text), privateKey).toString('base64url')}`;
 }
 
 /** Returns the content of a pass that one of the keys signed, or the problem. Checks neither the time nor revocations. */
