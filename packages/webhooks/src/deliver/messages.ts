@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { formatTimestamp } from '@floodgate/contract';
 import type { Database, JournalKind } from '@floodgate/database';
-import { readJournal, type Consumer, type CursorProblem, type JournalEntry } from '@floodgate/journal';
-import { entryOf, registrationsOf } from '@floodgate/registrations/history';
+import { readJournal, type Consumer, type CursorProblem } from '@floodgate/journal';
 import type { EndpointToDeliver } from '../endpoints.ts';
-import { admissionsOf, isAdmission } from './admissions.ts';
-import { isOfWaitingList, waitingEntriesOf } from './waiting-entries.ts';
+import { describeEntries, type Item } from './entries.ts';
 
 export type Recipient = Pick<
   EndpointToDeliver,
@@ -97,48 +95,6 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, re
   };
   return reader;
 }
-
-/** An entry as it is sent, with its position in the journal. */
-type Item = ReturnType<typeof itemOf>;
-
-/** Returns entries as they are sent: a registration, an admission or an entry of a waiting list as it was at that time. */
-async function describeEntries(
-  db: Database,
-  shardId: number,
-  entries: readonly JournalEntry[],
-  withReference: boolean,
-): Promise<Item[]> {
-  const ofRegistrations = entries.filter(
-    (entry) => entry.serial !== null && !isOfWaitingList(entry) && !isAdmission(entry),
-  );
-  const rows = (await registrationsOf(db, shardId, ofRegistrations)).values();
-  const admissions = (await admissionsOf(db, shardId, entries.filter(isAdmission))).values();
-  const waiting = (await waitingEntriesOf(db, shardId, entries.filter(isOfWaitingList))).values();
-  return entries.flatMap((entry) => {
-    const { offset, kind, at, eventId, ticketId, serial } = entry;
-    if (isOfWaitingList(entry)) {
-      const data = waiting.next().value;
-      return data ? itemOf(offset, at, kind, data) : [];
-    }
-    if (isAdmission(entry)) {
-      const data = admissions.next().value;
-      return data ? itemOf(offset, at, `registration.${kind}`, data) : [];
-    }
-    if (serial === null) {
-      const ticket = { organizedEventID: eventId, organizedEventTicketID: ticketId };
-      return itemOf(offset, at, `ticket.${kind}`, { ...ticket, dateChanged: formatTimestamp(at) });
-    }
-    const row = rows.next().value;
-    return row ? itemOf(offset, at, `registration.${kind}`, entryOf(row, withReference), row.batchId) : [];
-  });
-}
-
-const itemOf = (offset: number, at: Date, type: string, data: object, batchId?: string) => ({
-  offset,
-  at,
-  batchId,
-  json: JSON.stringify({ type, ...data }),
-});
 
 /** Returns how many of these items the next message has. */
 function fitting(items: readonly Item[], entriesPerMessage: number): number {

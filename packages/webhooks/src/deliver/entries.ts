@@ -1,0 +1,101 @@
+import { formatPassReference, formatTimestamp } from '@floodgate/contract';
+import { plainArray, type Database } from '@floodgate/database';
+import type { JournalEntry } from '@floodgate/journal';
+import { entryOf, registrationsOf } from '@floodgate/registrations/history';
+import { sql, type RawBuilder } from 'kysely';
+
+/** An entry as it is sent, with its position in the journal. */
+export type Item = Pick<JournalEntry, 'offset' | 'at'> & { batchId: string | undefined; json: string };
+
+/**
+ * Returns entries as they are sent: a ticket, or a registration, an admission or an entry of a waiting list as it was at that time. Leaves
+ * out what was deleted. Has no value that changes later, because a message that is sent again must be the same.
+ */
+export async function describeEntries(
+  db: Database,
+  shardId: number,
+  entries: readonly JournalEntry[],
+  withReference: boolean,
+): Promise<Item[]> {
+  const of = Object.groupBy(entries, subjectOf);
+  const registrations = (await registrationsOf(db, shardId, of.registration ?? [])).values();
+  const admissions = await rowsOf(db, of.admission, selectAdmissions(shardId));
+  const waiting = await rowsOf(db, of.waiting, selectWaiting(shardId));
+  return entries.flatMap((entry): Item | Item[] => {
+    const { offset, at, kind, serial } = entry;
+    const itemOf = (type: string, data: object | undefined, batchId?: string) =>
+      data ? { offset, at, batchId, json: JSON.stringify({ type, ...data }) } : [];
+    const subject = subjectOf(entry);
+    if (subject === 'ticket') return itemOf(`ticket.${kind}`, { ...ticketOf(entry), ...changeOf(entry) });
+    if (subject === 'waiting') return itemOf(kind, waitingOf(entry, waiting.get(serial!)));
+    const type = `registration.${kind}`;
+    if (subject === 'admission') return itemOf(type, admissionOf(entry, admissions.get(serial!)));
+    const row = registrations.next().value;
+    return itemOf(type, row && entryOf(row, withReference), row?.batchId);
+  });
+}
+
+function subjectOf({ kind, serial }: JournalEntry) {
+  if (kind.startsWith('waiting.')) return 'waiting';
+  if (kind.startsWith('admitted')) return 'admission';
+  return serial === null ? 'ticket' : 'registration';
+}
+
+type Select<Row> = (serials: string | null) => RawBuilder<Row & { serial: number }>;
+
+/** Returns the rows of the entries by serial. */
+async function rowsOf<Row>(db: Database, entries: readonly JournalEntry[] = [], select: Select<Row>) {
+  if (entries.length === 0) return new Map<number, Row>();
+  const { rows } = await select(plainArray(entries.map(({ serial }) => serial))).execute(db);
+  return new Map(rows.map((row) => [row.serial, row]));
+}
+
+const changeOf = ({ at }: JournalEntry) => ({ dateChanged: formatTimestamp(at) });
+
+const ticketOf = ({ eventId, ticketId }: Pick<JournalEntry, 'eventId' | 'ticketId'>) => ({
+  organizedEventID: eventId,
+  organizedEventTicketID: ticketId,
+});
+
+type Admission = Record<'registration' | 'ticketId' | 'passCode', number> &
+  Record<'prefix' | 'gate', string> & { admittedAt: Date };
+
+const selectAdmissions =
+  (shardId: number): Select<Admission> =>
+  (serials) => sql`
+    select a.serial, a.registration, r.ticket_id as "ticketId", r.pass_code as "passCode", e.pass_prefix as prefix,
+      g.name as gate, a.at as "admittedAt"
+    from admissions a
+    join registrations r on r.shard_id = a.shard_id and r.serial = a.registration
+    join gates g on g.shard_id = a.shard_id and g.id = a.gate_id
+    join events e on e.id = a.event_id
+    where a.shard_id = ${shardId} and a.serial = any(${serials}::bigint[])`;
+
+function admissionOf(entry: JournalEntry, row: Admission | undefined) {
+  if (!row) return undefined;
+  const { registration, ticketId, gate, admittedAt, ...reference } = row;
+  const passReference = formatPassReference({ ...reference, eventId: entry.eventId, serial: registration });
+  const dateAdmitted = formatTimestamp(admittedAt);
+  return { passReference, ...ticketOf({ ...entry, ticketId }), gate, dateAdmitted, ...changeOf(entry) };
+}
+
+type Waiting = { ticketId: number; expiresAt: Date | null } & Record<
+  'id' | 'seats' | 'partnerReference',
+  unknown
+>;
+
+const selectWaiting =
+  (shardId: number): Select<Waiting> =>
+  (serials) => sql`
+    select serial, id, ticket_id as "ticketId", seats, partner_reference as "partnerReference", expires_at as "expiresAt"
+    from waiting_entries where shard_id = ${shardId} and serial = any(${serials}::bigint[])`;
+
+/** Returns an entry of a waiting list without its contact. */
+function waitingOf(entry: JournalEntry, row: Waiting | undefined) {
+  if (!row) return undefined;
+  const { id, ticketId, seats, partnerReference, expiresAt } = row;
+  // An entry that has just joined can have an offer by now.
+  const dateExpires = entry.kind === 'waiting.joined' ? null : expiresAt && formatTimestamp(expiresAt);
+  const ticket = ticketOf({ ...entry, ticketId });
+  return { entry: id, ...ticket, seats, partnerReference, dateExpires, ...changeOf(entry) };
+}
