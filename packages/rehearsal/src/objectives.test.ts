@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { adviceOf } from './advice.ts';
 import type { RequestLog } from './load/load.ts';
-import { figuresOf, judge } from './objectives.ts';
+import { adviceOf, figuresOf, judge } from './objectives.ts';
 
 /** Requests as [ms until the answer, code, pass reference]. They arrive one after the other. */
 const logOf = (...requests: [number, string, string?][]): RequestLog => ({

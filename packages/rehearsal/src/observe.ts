@@ -1,6 +1,5 @@
 import { repeat } from '@floodgate/service/periodic-tasks';
 import { Failure } from '@floodgate/service/failure';
-import type { Observed } from './advice.ts';
 
 const EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 2_000;
@@ -14,13 +13,17 @@ function sampleOf(text: string, metric: RegExp): number | null {
   return sample === undefined ? null : Number(sample);
 }
 
+/** The load of the processes during the rehearsal, from their metrics. */
+export type Observed = Awaited<ReturnType<typeof observe>>['observed'];
+
 /** Reads the metrics of processes once a second during `work`. Throws Failure if one of the addresses serves none. */
 export async function observe<Result>(urls: readonly string[], work: () => Promise<Result>) {
   const first = await Promise.all(urls.map(readText)).catch((error: Error) => {
     throw new Failure(`the metrics cannot be read: ${error.message}`);
   });
   const startedAt = performance.now();
-  let oldestPendingSeconds: number | null = null;
+  /** Age of the oldest batch that was not finalized, at most. Null without metrics of a worker. */
+  let oldestPendingSeconds = null as number | null;
   let last = first;
   const read = async () => {
     // A process that does not answer keeps its last figures.
@@ -34,12 +37,12 @@ export async function observe<Result>(urls: readonly string[], work: () => Promi
     const result = await work();
     await read();
     const seconds = (performance.now() - startedAt) / 1_000;
+    // CPU of each API process, in cores.
     const apiCores = last.flatMap((text, index) => {
       const [before, after] = [sampleOf(first[index]!, API_CPU), sampleOf(text, API_CPU)];
       return before === null || after === null ? [] : [(after - before) / seconds];
     });
-    const observed: Observed = { apiCores, oldestPendingSeconds };
-    return { result, observed };
+    return { result, observed: { apiCores, oldestPendingSeconds } };
   } finally {
     await reading.stop();
   }

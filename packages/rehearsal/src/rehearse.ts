@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '@floodgate/service/failure';
-import { adviceOf } from './advice.ts';
 import { generateLoad } from './load/generate.ts';
-import { NUMBER, type Load, type LoadProgress, type RequestLog, type RequestShape } from './load/load.ts';
-import { figuresOf, judge, type Figures, type Objective } from './objectives.ts';
+import { NUMBER, type Load, type LoadProgress, type RequestShape } from './load/load.ts';
+import { adviceOf, figuresOf, judge } from './objectives.ts';
 import { observe } from './observe.ts';
 
 const TEST_KEY = 'fg_test_';
@@ -29,19 +28,13 @@ interface RehearsalOptions {
 }
 
 /** The result of a rehearsal. */
-export interface Rehearsal extends Pick<RehearsalOptions, 'url' | 'perSecond' | 'seconds'> {
-  startedAt: Date;
-  figures: Figures;
-  objectives: Objective[];
-  advice: string[];
-  log: RequestLog;
-}
+export type Rehearsal = Awaited<ReturnType<typeof rehearse>>;
 
 /**
  * Registers people who do not exist for a test event, as a launch does: they arrive at random times, however long the answers take. Throws
  * Failure if the key is not for test events, the event has no ticket on sale, or the metrics cannot be read.
  */
-export async function rehearse(options: RehearsalOptions): Promise<Rehearsal> {
+export async function rehearse(options: RehearsalOptions) {
   const { url, perSecond, seconds, connections, metrics = [], onProgress } = options;
   if (!options.secretKey.startsWith(TEST_KEY))
     throw new Failure(`a rehearsal needs a key for test events: it begins with ${TEST_KEY}`);
@@ -49,7 +42,7 @@ export async function rehearse(options: RehearsalOptions): Promise<Rehearsal> {
   const people = { arrivalsPerSecond: perSecond, seconds, patienceMs: PATIENCE_MS };
   const load: Load = { baseUrl: url, requests: [request], connections, ...people, logged: true };
   const startedAt = new Date();
-  const { result, observed } = await observe(metrics, () => generateLoad(load, { onProgress }));
+  const { result, observed } = await observe(metrics, () => generateLoad(load, onProgress));
   const log = result.log!;
   const figures = figuresOf(log, result.lateMs);
   const objectives = judge(figures);
@@ -64,12 +57,6 @@ const headersOf = ({ secretKey, eventRef }: Caller) => ({
   'x-event-ref': eventRef,
 });
 
-interface Ticket {
-  id: number;
-  /** Seats left. */
-  count: number;
-}
-
 async function ticketOf(options: RehearsalOptions): Promise<number> {
   const answer = await fetch(new URL('/api/v1/events/tickets', options.url), {
     headers: headersOf(options),
@@ -80,8 +67,8 @@ async function ticketOf(options: RehearsalOptions): Promise<number> {
   const body = (await answer.json().catch(() => null)) as Record<string, unknown> | null;
   if (body?.['responseCode'] !== '00')
     throw new Failure(`Get Tickets was answered ${answer.status}: ${String(body?.['responseMessage'])}`);
-  const tickets = body['responseData'] as Ticket[];
   if (options.ticketId !== undefined) return options.ticketId;
+  const tickets = body['responseData'] as { id: number; count: number }[];
   const [roomiest] = tickets.toSorted((one, other) => other.count - one.count);
   if (!roomiest) throw new Failure('the event has no ticket on sale');
   return roomiest.id;

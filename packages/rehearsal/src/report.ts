@@ -3,10 +3,7 @@ import { quantile, timesOf, type Objective } from './objectives.ts';
 import type { Rehearsal } from './rehearse.ts';
 
 /** A line of a plot: a value per second, null where there is none. */
-interface Line {
-  name: string;
-  values: (number | null)[];
-}
+type Line = { name: string; values: (number | null)[] };
 
 const [WIDTH, HEIGHT, LEFT, TOP] = [720, 220, 60, 10];
 const COLOURS = ['#2563eb', '#b45309', '#15803d', '#be123c', '#7c3aed', '#0e7490'];

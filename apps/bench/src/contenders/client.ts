@@ -12,6 +12,6 @@ export const client: Contender = {
   description: `Floodgate, asked by one process with register() of @floodgate/client, ${AT_ONCE} at once`,
   start: async (surroundings) => ({
     ...(await startFloodgate(surroundings)),
-    generate: (load) => generateLoad({ ...load, connections: AT_ONCE }, { program: CLIENT }),
+    generate: (load) => generateLoad({ ...load, connections: AT_ONCE }, undefined, CLIENT),
   }),
 };

@@ -2,19 +2,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Load, LoadProgress, LoadResult } from './load.ts';
 
-interface GenerateOptions {
-  /** The program that generates the load. */
-  program?: URL;
-  /** Called every second. */
-  onProgress?: (progress: LoadProgress) => void;
-}
-
 /**
- * Generates a load in a separate process, so that the caller's work and garbage are not measured. Throws if that process fails.
+ * Generates a load in a separate process, so that the caller's work and garbage are not measured. Calls `onProgress` every second. Throws
+ * if the process of this program fails.
  */
 export async function generateLoad(
   load: Load,
-  { program = new URL('main.ts', import.meta.url), onProgress }: GenerateOptions = {},
+  onProgress?: (progress: LoadProgress) => void,
+  program = new URL('main.ts', import.meta.url),
 ): Promise<LoadResult> {
   const child = fork(program, [], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -1,3 +1,5 @@
+import type { RequestRecorder, Tally } from './tally.ts';
+
 /** An HTTP request. */
 export interface RequestShape {
   method: 'GET' | 'POST';
@@ -37,52 +39,19 @@ export interface Load {
 }
 
 /** A phase of an open loop. */
-export interface Phase {
-  seconds: number;
-  perSecond: number;
-}
+export type Phase = Record<'seconds' | 'perSecond', number>;
 
 /** Placeholder for the number of a request, of the same length. */
 export const NUMBER = '#########';
 
 /** The outcome of every request in columns, by the request's number. Times are in ms since the first phase. */
-export interface RequestLog {
-  /** Start of the first phase, in milliseconds since the epoch. */
-  startedAt: number;
-  /** Scheduled arrival. */
-  dueAt: Float64Array;
-  /** Time of the send: later than scheduled if no connection was free or the generator was delayed. */
-  sentAt: Float64Array;
-  answeredAt: Float64Array;
-  /** Response code, or "cut" if the connection ended, "none" without an answer, "gone" if the request was not sent. */
-  code: string[];
-  /** The pass reference of a "00", otherwise the value of Retry-After or an empty text. */
-  detail: string[];
-}
+export type RequestLog = ReturnType<RequestRecorder['log']>;
 
 /** An open loop so far. */
-export interface LoadProgress {
-  sent: number;
-  answered: number;
-}
+export type LoadProgress = Record<'sent' | 'answered', number>;
 
-/** The result of a load. */
-export interface LoadResult {
-  /** Time from the first send to the last answer, at least the requested time. */
-  seconds: number;
-  /** End of that time, in milliseconds since the epoch. */
-  endedAt: number;
-  /** Answers by HTTP status, or "cut" if the connection ended. */
-  answers: Record<string, number>;
-  /** Time from the send to the answer; in an open loop from the scheduled arrival, so that a stall counts for all waiting requests. */
-  latencyMs: { p50: number; p90: number; p99: number; max: number };
-  /** CPU time of the generator. */
-  cpuMicros: number;
-  /** Open loop: how far the generator was behind its schedule, the 99th percentile in milliseconds. */
-  lateMs: number;
-  /** Present if the load requests it. */
-  log?: RequestLog;
-}
+/** The result of a load. It has a log if the load requests it. */
+export type LoadResult = ReturnType<Tally['result']> & { log?: RequestLog };
 
 export const OK = '200';
 

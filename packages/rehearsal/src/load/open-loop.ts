@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OPENED_AT_ONCE, openConnections, type Connection } from './connection.ts';
 import type { Load, LoadProgress, Phase } from './load.ts';
-import type { RequestRecorder } from './request-recorder.ts';
-import type { Tally } from './tally.ts';
+import type { RequestRecorder, Tally } from './tally.ts';
 
 const TICK_MS = 1;
 const PROGRESS_MS = 1_000;

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openConnections, type Connection } from './connection.ts';
 import type { Load, LoadProgress, LoadResult, Phase, RequestShape } from './load.ts';
 import { runOpenLoop, type Loop } from './open-loop.ts';
-import { RequestRecorder } from './request-recorder.ts';
-import { Tally } from './tally.ts';
+import { RequestRecorder, Tally } from './tally.ts';
 
 const FIRST_CONNECTIONS = 64;
 

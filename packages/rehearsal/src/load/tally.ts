@@ -1,6 +1,6 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LoadResult } from './load.ts';
+import { NUMBER } from './load.ts';
 
 /** Limit of the wait for missing answers after the load. */
 const LAST_ANSWERS_MS = 10_000;
@@ -38,17 +38,91 @@ export class Tally {
   }
 
   /** Returns the result of a load that was requested for this time. */
-  result(seconds: number): LoadResult {
+  result(seconds: number) {
     const { user, system } = process.cpuUsage(this.#cpuAtStart);
     const endedAt = Math.max(this.startedAt + seconds * 1000, this.#lastAnswerAt);
     const at = (percentile: number) => this.#latencies.percentile(percentile) / 1000;
     return {
+      /** Time from the first send to the last answer, at least the requested time. */
       seconds: (endedAt - this.startedAt) / 1000,
+      /** End of that time, in milliseconds since the epoch. */
       endedAt: performance.timeOrigin + endedAt,
+      /** Answers by HTTP status, or "cut" if the connection ended. */
       answers: this.#answers,
+      /** Time from the send to the answer; in an open loop from the scheduled arrival, so that a stall counts for all waiting requests. */
       latencyMs: { p50: at(50), p90: at(90), p99: at(99), max: this.#latencies.max / 1000 },
+      /** CPU time of the generator. */
       cpuMicros: user + system,
+      /** Open loop: how far the generator was behind its schedule, the 99th percentile in milliseconds. */
       lateMs: this.#delays.percentile(99) / 1000,
+    };
+  }
+}
+
+const CODE = Buffer.from('"responseCode":"');
+const REFERENCE = /"responseData":"([^"]+)"/;
+const RETRY_AFTER = /^retry-after: *(\S+)/im;
+
+/** Records the outcome of each request in an open loop. */
+export class RequestRecorder {
+  readonly #numberAt: Map<Buffer, number>;
+  readonly #dueAt: number[] = [];
+  readonly #sentAt: number[] = [];
+  readonly #answeredAt: number[] = [];
+  readonly #code: string[] = [];
+  readonly #detail: string[] = [];
+
+  /** `requests` are the texts to send cyclically. NUMBER in a text stands for the request's number. */
+  constructor(requests: readonly Buffer[]) {
+    this.#numberAt = new Map(requests.map((request) => [request, request.indexOf(NUMBER)]));
+  }
+
+  arrived(at: number): void {
+    this.#dueAt.push(at);
+    this.#sentAt.push(Number.NaN);
+    this.#answeredAt.push(Number.NaN);
+    this.#code.push('none');
+    this.#detail.push('');
+  }
+
+  /** Returns the text of the request with this number. */
+  sending(number: number, request: Buffer): Buffer {
+    this.#sentAt[number] = performance.now();
+    const at = this.#numberAt.get(request)!;
+    if (at < 0) return request;
+    const numbered = Buffer.from(request);
+    numbered.write(String(number).padStart(NUMBER.length, '0'), at, 'latin1');
+    return numbered;
+  }
+
+  gone(number: number): void {
+    this.#code[number] = 'gone';
+  }
+
+  answered(number: number, status: string, piece: Buffer): void {
+    this.#answeredAt[number] = performance.now();
+    const at = piece.indexOf(CODE);
+    const code = at < 0 ? status : piece.toString('latin1', at + CODE.length, at + CODE.length + 2);
+    this.#code[number] = code;
+    this.#detail[number] =
+      (code === '00' ? REFERENCE : RETRY_AFTER).exec(piece.toString('latin1'))?.[1] ?? '';
+  }
+
+  /** Returns the log, with times since `startedAt`. */
+  log(startedAt: number) {
+    const since = (times: number[]) => Float64Array.from(times, (at) => at - startedAt);
+    return {
+      /** Start of the first phase, in milliseconds since the epoch. */
+      startedAt: performance.timeOrigin + startedAt,
+      /** Scheduled arrival. */
+      dueAt: since(this.#dueAt),
+      /** Time of the send: later than scheduled if no connection was free or the generator was delayed. */
+      sentAt: since(this.#sentAt),
+      answeredAt: since(this.#answeredAt),
+      /** Response code, or "cut" if the connection ended, "none" without an answer, "gone" if the request was not sent. */
+      code: this.#code,
+      /** The pass reference of a "00", otherwise the value of Retry-After or an empty text. */
+      detail: this.#detail,
     };
   }
 }
