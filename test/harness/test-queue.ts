@@ -98,7 +98,7 @@ export class TestQueue {
 
   /** Returns BullMQ's queue, to read and write without the rules of Producer. */
   async raw() {
-    const backend = openBackend({ ...this.#options(), role: 'producer' });
+    const backend = openBackend(this.#options(), 'producer');
     const queue = backend.queue('finalize');
     this.#closers.push(() => queue.close().then(() => backend.close()));
     await backend.verify();

@@ -1,4 +1,5 @@
-import type { BackendOptions } from './settings.ts';
+import { reasonOf, repeat, type Logger } from '@floodgate/service';
+import { UnsafeQueueError, type QueueOptions, type Role } from './settings.ts';
 import { postgresBackend } from './postgres-backend.ts';
 import { redisBackend } from './redis-backend.ts';
 
@@ -6,9 +7,53 @@ import { redisBackend } from './redis-backend.ts';
 export type QueueBackend = ReturnType<typeof redisBackend>;
 
 /** Opens the backend that QUEUE_URL names. Its server can be down. */
-export function openBackend(options: BackendOptions): QueueBackend {
+export function openBackend(options: QueueOptions, role: Role): QueueBackend {
   const { target } = options;
-  return target.kind === 'postgres'
-    ? postgresBackend(target.connectionString, options)
-    : redisBackend(target, options);
+  if (target.kind === 'postgres') return postgresBackend(target.connectionString, options, role);
+  return redisBackend(target, options, role);
+}
+
+const POLL_INTERVAL_MS = 500;
+/**
+ * Interval of the verification while the queue is up: the settings of the server can change under open
+ * connections.
+ */
+const VERIFY_INTERVAL_MS = 5_000;
+
+/**
+ * Verifies the queue now and repeatedly, and logs every change once. Resolves after the first verification,
+ * even if the queue is down: a process can start without its queue. Throws UnsafeQueueError if the queue
+ * could lose jobs or is not prepared. The returned function ends the watch.
+ */
+export async function watchQueue(
+  queue: Pick<QueueBackend, 'problem' | 'verify'>,
+  log: Pick<Logger, 'warn' | 'error'>,
+): Promise<() => void> {
+  let known: string | null = null;
+  let verifiedAt = -Infinity;
+  function report(problem: string | null, unsafe?: Error) {
+    if (problem === known) return;
+    known = problem;
+    const state = problem === null ? 'up' : 'down';
+    // The process continues: the API needs no queue, and the relay finds lost batches.
+    if (unsafe) log.error({ err: unsafe }, 'the queue could lose jobs');
+    else log.warn({ queue: state, problem }, `the queue is ${state}`);
+  }
+  function problemOf(error: unknown) {
+    if (error instanceof UnsafeQueueError) throw error;
+    return queue.problem() ?? reasonOf(error);
+  }
+  async function look() {
+    // While it is down, every poll verifies: an open connection does not show that the server's settings were
+    // corrected.
+    const isUp = known === null && queue.problem() === null;
+    if (!isUp || performance.now() - verifiedAt > VERIFY_INTERVAL_MS) {
+      verifiedAt = performance.now();
+      report(await queue.verify().then(() => null, problemOf));
+    }
+    return 'done' as const;
+  }
+  await look();
+  const watch = repeat(look, POLL_INTERVAL_MS, (error) => report(error.message, error));
+  return () => void watch.stop();
 }

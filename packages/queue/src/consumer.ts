@@ -4,7 +4,7 @@ import { openBackend } from './backend.ts';
 import type { QueueOptions } from './settings.ts';
 import type { HandledJob } from './jobs.ts';
 
-export interface ConsumerOptions extends QueueOptions {
+interface ConsumerOptions extends QueueOptions {
   /** Only the queues of these jobs are consumed. */
   jobs: readonly HandledJob[];
   onJobFailed: (failure: { queue: string; name: string; id: string; attempt: number; error: Error }) => void;
@@ -31,7 +31,7 @@ export type Consumer = ReturnType<typeof openConsumer>;
  * idempotent.
  */
 export function openConsumer(options: ConsumerOptions) {
-  const backend = openBackend({ ...options, role: 'consumer' });
+  const backend = openBackend(options, 'consumer');
   /** The current worker of each queue. */
   const workers = new Map<string, Worker>();
   const closing = new AbortController();

@@ -1,26 +1,22 @@
 import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq';
 import { Client, escapeIdentifier, Pool, type ClientConfig } from 'pg';
 import { reasonOf, sqlStateOf } from '@floodgate/service/failure';
-import { SILENCE_MS, UnsafeQueueError } from './settings.ts';
-import type { BackendOptions, QueueTarget } from './settings.ts';
-import type { redisBackend } from './redis-backend.ts';
+import { SILENCE_MS, UnsafeQueueError, type QueueOptions, type QueueTarget, type Role } from './settings.ts';
+import type { QueueBackend } from './backend.ts';
 
 const UNDEFINED_TABLE = '42P01';
 const NOT_PREPARED = 'the queue is not prepared; run "npm run floodgate -- migrate"';
 
 /** A queue in Postgres. */
-export function postgresBackend(
-  connectionString: string,
-  options: BackendOptions,
-): ReturnType<typeof redisBackend> {
+export function postgresBackend(connectionString: string, options: QueueOptions, role: Role): QueueBackend {
   const connection = {
     connectionString,
     schema: postgresSchema(options.namespace),
     // As long as for an answer: a busy Postgres may need seconds to open a connection.
-    connectionTimeoutMillis: SILENCE_MS[options.role],
+    connectionTimeoutMillis: SILENCE_MS[role],
     // The pool closes a connection whose query times out. BullMQ enables keepalive on the connection on which
     // it listens.
-    query_timeout: SILENCE_MS[options.role],
+    query_timeout: SILENCE_MS[role],
     max: 4,
     Client: ListenedClient,
   };

@@ -20,7 +20,7 @@ export type Producer = ReturnType<typeof openProducer>;
 
 /** Opens a producer, which adds jobs to queues. The server can be down. */
 export function openProducer(options: QueueOptions) {
-  const backend = openBackend({ ...options, role: 'producer' });
+  const backend = openBackend(options, 'producer');
   const queues = new Map<string, Queue>();
   let adds: Promise<unknown> = Promise.resolve();
 

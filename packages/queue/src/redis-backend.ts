@@ -3,18 +3,18 @@ import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
 import { Cluster, Redis, type StandaloneConnectionOptions } from 'ioredis';
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
 import { NO_DATABASE, reasonOf } from '@floodgate/service/failure';
-import { SILENCE_MS, UnsafeQueueError, type BackendOptions } from './settings.ts';
+import { SILENCE_MS, UnsafeQueueError, type QueueOptions, type QueueTarget, type Role } from './settings.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 
-type RedisTarget = Exclude<BackendOptions['target'], { kind: 'postgres' }>;
+type RedisTarget = Exclude<QueueTarget, { kind: 'postgres' }>;
 
 /**
  * A queue on Redis, on a Redis with Sentinel, or on a Redis Cluster. The braces keep the keys of an
  * installation in one hash slot.
  */
-export function redisBackend(target: RedisTarget, options: BackendOptions) {
-  const redis = connect(target, options.role);
+export function redisBackend(target: RedisTarget, options: QueueOptions, role: Role) {
+  const redis = connect(target, role);
   redis.on('error', options.onError);
   const server = { connection: redis, prefix: `{${options.namespace}}` };
   return {
@@ -38,7 +38,7 @@ export function redisBackend(target: RedisTarget, options: BackendOptions) {
 }
 
 /** While Redis is down, a producer fails at once (the outbox has the batch already) and a consumer waits. */
-function connect(target: RedisTarget, role: BackendOptions['role']): Redis | Cluster {
+function connect(target: RedisTarget, role: Role): Redis | Cluster {
   const enableOfflineQueue = role === 'consumer';
   const shared = {
     maxRetriesPerRequest: role === 'consumer' ? null : 0,

@@ -101,6 +101,7 @@ function readNode(text: string) {
  * nothing. The limit of the consumer is longer than BullMQ ever waits for a job (10 s).
  */
 export const SILENCE_MS = { producer: 5_000, consumer: 15_000 };
+export type Role = keyof typeof SILENCE_MS;
 
 /** The queue could lose jobs because of its configuration, or is not prepared. */
 export class UnsafeQueueError extends Error {
@@ -114,8 +115,4 @@ export interface QueueOptions {
   namespace: string;
   /** Called with connection errors, once per connection attempt. */
   onError: (error: Error) => void;
-}
-
-export interface BackendOptions extends QueueOptions {
-  role: 'producer' | 'consumer';
 }

@@ -15,12 +15,11 @@ export type Logger = Record<Level, { (facts: object, message: string): void; (me
  * that a database or a parser quotes is removed from errors.
  */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
-  const describe = (error: unknown) => describeError(error);
   const secret = ['secretKey', 'headers', 'body', 'password'];
   const options = {
     level,
     base: { service, pid: process.pid },
-    serializers: { err: describe, error: describe },
+    serializers: { err: describeError, error: describeError },
     redact: { paths: secret.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
   };
   const tellDropped = (dropped: number) =>

@@ -1,29 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { ROOT_CONTEXT, trace, TraceFlags, type SpanContext } from '@opentelemetry/api';
+import { ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { throttledWarn, type Logger } from './log.ts';
 import type { Recorder } from './traces.ts';
 
-interface Options {
-  service: string;
-  url: string;
-  /** Of the batches, from 0 to 1. */
-  share: number;
-  log: Logger;
-}
-
+/** The next span gets random ids. */
+const RANDOM = { traceId: '', spanId: '' };
 const SEND_WITHIN_MS = 5_000;
 /** Spans that wait to be sent. Further ones are dropped. */
 const MOST_WAITING = 10_000;
 
 /**
  * Sends spans over OTLP. The id of a batch is the id of its trace, and half of it is the id of the first span. So every process knows the
- * trace of a batch, and whether it is sampled, without a word from another.
+ * trace of a batch, and whether it is sampled, without a word from another. `share` of the batches, from 0 to 1, are sampled.
  */
-export function openTraces({ service, url, share, log }: Options) {
-  const next = { traceId: '', spanId: '' };
+export function openTraces(service: string, url: string, share: number, log: Logger) {
+  let next = RANDOM;
   const otlp = new OTLPTraceExporter({ url, timeoutMillis: SEND_WITHIN_MS });
   const warn = throttledWarn('the receiver of traces does not accept them; they are dropped');
   const send = otlp.export.bind(otlp);
@@ -50,22 +44,18 @@ export function openTraces({ service, url, share, log }: Options) {
   const record: Recorder = ({ name, batchId, startedAt, attributes }, isRoot) => {
     const traceId = batchId?.replaceAll('-', '');
     if (traceId === undefined ? Math.random() >= share : shareOf(traceId) >= share) return;
-    const first: SpanContext | undefined = traceId
-      ? { traceId, spanId: traceId.slice(16), traceFlags: TraceFlags.SAMPLED, isRemote: true }
-      : undefined;
-    const isChild = first && !isRoot;
-    [next.traceId, next.spanId] = first && isRoot ? [first.traceId, first.spanId] : ['', ''];
-    const context = isChild ? trace.setSpanContext(ROOT_CONTEXT, first) : ROOT_CONTEXT;
     const startTime = performance.timeOrigin + startedAt;
-    tracer
-      .startSpan(name, { startTime, attributes }, context)
-      .end(performance.timeOrigin + performance.now());
-    next.traceId = next.spanId = '';
+    let context = ROOT_CONTEXT;
+    if (traceId) {
+      const first = { traceId, spanId: traceId.slice(16), traceFlags: TraceFlags.SAMPLED, isRemote: true };
+      if (isRoot) next = first;
+      else context = trace.setSpanContext(ROOT_CONTEXT, first);
+    }
+    const span = tracer.startSpan(name, { startTime, attributes }, context);
+    span.end(performance.timeOrigin + performance.now());
+    next = RANDOM;
   };
-  return {
-    record,
-    close: () => provider.shutdown().catch(() => {}),
-  };
+  return { record, close: () => provider.shutdown().catch(() => {}) };
 }
 
 const randomHex = (bytes: number) => randomBytes(bytes).toString('hex');

@@ -57,11 +57,9 @@ export async function runService<Schema extends TObject>(
     log.info({ reason }, 'stopping');
     setTimeout(() => fail(new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
     // A service that has not started has accepted nothing.
-    if (service)
-      void service[Symbol.asyncDispose]()
-        .then(endTraces)
-        .then(() => process.exit(0), fail);
-    else process.exit(0);
+    if (!service) return process.exit(0);
+    const stopped = service[Symbol.asyncDispose]().then(endTraces);
+    void stopped.then(() => process.exit(0), fail);
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
   process.on('disconnect', () => stop('the parent process is gone'));

@@ -10,8 +10,6 @@ export const traceSettings = {
   TRACES_PERCENT: whole('percent of the batches that are traced', [0, 100], 1),
 };
 
-type Attributes = Record<string, string | number | boolean>;
-
 /** One step on the way of a batch. It ends when it is recorded. */
 export interface Span {
   name: string;
@@ -20,7 +18,7 @@ export interface Span {
   /** By performance.now(). */
   startedAt: number;
   /** No attendee data. */
-  attributes: Attributes;
+  attributes: Record<string, string | number | boolean>;
 }
 
 export type Recorder = (span: Span, isRoot: boolean) => void;
@@ -47,7 +45,7 @@ export async function startTraces(
 ): Promise<() => Promise<void>> {
   if (!url || percent === 0) return async () => {};
   const { openTraces } = await import('./otlp-traces.ts');
-  const traces = openTraces({ service, url, share: percent / 100, log });
+  const traces = openTraces(service, url, percent / 100, log);
   recorder = traces.record;
   return async () => {
     recorder = undefined;
