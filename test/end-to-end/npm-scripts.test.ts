@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { symlink, utimes } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { commandLineOf } from '@floodgate/embedded-postgres';
+import { commandLineOf } from '@floodgate/embedded-postgres/programs';
 import { findFreePort } from '../harness/free-port.ts';
 import { expect } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };

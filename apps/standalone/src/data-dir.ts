@@ -27,7 +27,7 @@ export async function writePrivateFile(file: string, content: string): Promise<v
 }
 
 // `recursive` of mkdir never returns if the parent exists but answers ENOENT, as /proc does.
-async function createDirectory(directory: string): Promise<void> {
+async function createDirectory(directory: string) {
   if (existsSync(directory)) return;
   await createDirectory(path.dirname(directory));
   await mkdir(directory).catch((error: unknown) => {

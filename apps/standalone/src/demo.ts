@@ -21,9 +21,8 @@ const PLACE = { venue: 'Town Hall, Main Street 1', timeZone: 'Europe/Berlin' };
 
 /** Times of an event that is running, so that its passes are valid now. */
 function runningNow() {
-  const today = Math.floor(Date.now() / DAY_MS);
-  const at = (day: number) => new Date(day * DAY_MS);
-  return { startsAt: at(today), endsAt: at(today + 7) };
+  const today = Date.now() - (Date.now() % DAY_MS);
+  return { startsAt: new Date(today), endsAt: new Date(today + 7 * DAY_MS) };
 }
 
 /** One ticket of each kind: many seats, few seats, inactive, and on sale later. The printed commands use the first. */
@@ -57,7 +56,7 @@ export async function ensureDemo(db: Database, file: string, baseUrl: string): P
 const OWNER = 'owner';
 
 /** Returns the name and the first password of an owner of the console. The password may have been changed since. */
-async function ensureOwner(db: Database, known: Credentials | undefined): Promise<Credentials> {
+async function ensureOwner(db: Database, known: Credentials | undefined) {
   const isThere = (await listOperators(db)).some(({ name }) => name === OWNER);
   if (isThere && known) return known;
   const { name, password } = await (isThere
@@ -66,7 +65,7 @@ async function ensureOwner(db: Database, known: Credentials | undefined): Promis
   return { name, password };
 }
 
-async function readDemo(db: Database, file: string): Promise<Demo | null> {
+async function readDemo(db: Database, file: string) {
   try {
     const demo = JSON.parse(await readFile(file, 'utf8')) as Demo;
     const access = await accessControl(db)(demo.secretKey, demo.eventRef);

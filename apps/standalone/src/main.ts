@@ -31,14 +31,14 @@ async function start(): Promise<never> {
   return runStandalone({ config, directory, env, programOf, print }, stop);
 }
 
-function programOf(app: ServiceName): string[] {
+function programOf(app: ServiceName) {
   const watch = process.argv.includes('--watch') ? ['--watch'] : [];
   const inspect = process.argv.includes('--inspect') ? [`--inspect=${INSPECTOR_PORTS[app]}`] : [];
   return [...watch, ...inspect, path.join(workspace, `apps/${app}/src/main.ts`)];
 }
 
 /** Prints the reason for the end. Returns the exit code. */
-function report(error: unknown): number {
+function report(error: unknown) {
   if (error === stopRequested) {
     process.stdout.write('stopped\n');
     return 0;

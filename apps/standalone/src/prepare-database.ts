@@ -22,7 +22,7 @@ export async function prepareDatabase(db: Database, connection: Connection, isOw
 }
 
 // Prepares the service's user on our own server, with a new password at every start.
-async function openServiceRole(db: Database, owner: Connection, service: ServiceName): Promise<Connection> {
+async function openServiceRole(db: Database, owner: Connection, service: ServiceName) {
   const role = `floodgate_${service}`;
   const password = randomBytes(24).toString('hex');
   await ensureLoginRole(db, role, password);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { connect, type ServiceName } from '@floodgate/database';
-import { startPostgres, type PostgresServer } from '@floodgate/embedded-postgres';
+import { startPostgres } from '@floodgate/embedded-postgres';
 import type { StandaloneConfig } from './config.ts';
 import { openDataDir, writePrivateFile } from './data-dir.ts';
 import { ensureDemo, welcome } from './demo.ts';
@@ -35,11 +35,15 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   // Disposed of in reverse order, whether this ends by a stop or a failure.
   await using opened = new AsyncDisposableStack();
   const { wasAbandoned } = opened.use(await openDataDir(directory));
-  const port = await claimPort(config.PORT, host, wasAbandoned);
+  const claim = (port: number) => claimPort(port, host, wasAbandoned);
+  // Prefers a port near the API's, so that it stays the same. Takes any other port if that one is in use and was not requested.
+  const claimNear = (asked: number, distance: number) =>
+    asked ? claim(asked) : claim(config.PORT && config.PORT + distance).catch(() => claim(0));
+  const port = await claim(config.PORT);
   const url = config.DATABASE_URL ?? opened.use(await startOwnPostgres(directory, stop)).url();
   const { QUEUE_URL = url, QUEUE_NAMESPACE } = config;
   const connection = { DATABASE_URL: url, QUEUE_URL, QUEUE_NAMESPACE };
-  const baseUrl = `http://${hostToCall(host)}:${port}`;
+  const urlOf = (open: number) => `http://${hostToCall(host)}:${open}`;
   const demoFile = path.join(directory, 'demo.json');
   await using db = connect({
     connectionString: url,
@@ -48,7 +52,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     connectTimeoutMs: 5_000,
   });
   const connections = await prepareDatabase(db, connection, !config.DATABASE_URL);
-  const demo = await ensureDemo(db, demoFile, baseUrl);
+  const demo = await ensureDemo(db, demoFile, urlOf(port));
   // For the operator's command in a shell, which cannot know the embedded server's port and password. A quote in a URL is written as
   // %27, which is equivalent.
   const lines = Object.entries({ ...connection, ...DEVELOPMENT }).map(
@@ -56,8 +60,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   );
   const connectionFile = path.join(directory, 'connection.env');
   await writePrivateFile(connectionFile, lines.join(''));
-  const deliveryPort = await claimPortNear(config, config.DELIVERY_PORT, 2, wasAbandoned);
-  const consolePort = await claimPortNear(config, config.CONSOLE_PORT, 3, wasAbandoned);
+  const deliveryPort = await claimNear(config.DELIVERY_PORT, 2);
+  const consolePort = await claimNear(config.CONSOLE_PORT, 3);
   // Each service reads only its own settings.
   const shared = {
     ...setup.env,
@@ -74,24 +78,21 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     // Without SMTP_URL, the mailcatcher keeps the e-mails.
     MAILCATCHER_SIZE: setup.env['MAILCATCHER_SIZE'] || MAILCATCHER_SIZE,
   };
-  // API and console listen on the same address, so only one of them can have this port.
-  const withoutMetrics = { METRICS_PORT: '' };
   const envOf = (service: ServiceName) => ({
     ...shared,
     ...connections[service],
-    ...(service === 'console' && withoutMetrics),
+    // API and console listen on the same address, so only one of them can have this port.
+    ...(service === 'console' && { METRICS_PORT: '' }),
   });
   stop.signal.throwIfAborted();
-  await opened.use(startServices({ programOf, envOf, stop })).apiIsReady;
-  const mailcatcher = `http://${hostToCall(host)}:${deliveryPort}/mailcatcher`;
-  const mailUrl = setup.env['SMTP_URL'] ? null : mailcatcher;
-  const consoleUrl = `http://${hostToCall(host)}:${consolePort}`;
-  print(welcome(demo, { demoFile, connectionFile }, { mailUrl, consoleUrl }));
+  await opened.use(startServices(programOf, envOf, stop)).apiIsReady;
+  const mailUrl = setup.env['SMTP_URL'] ? null : `${urlOf(deliveryPort)}/mailcatcher`;
+  print(welcome(demo, { demoFile, connectionFile }, { mailUrl, consoleUrl: urlOf(consolePort) }));
   await once(stop.signal, 'abort');
   throw stop.signal.reason;
 }
 
-async function startOwnPostgres(directory: string, stop: AbortController): Promise<PostgresServer> {
+async function startOwnPostgres(directory: string, stop: AbortController) {
   const logFile = path.join(directory, 'postgres.log');
   const postgres = await startPostgres({
     dataDir: path.join(directory, 'postgres'),
@@ -105,19 +106,8 @@ async function startOwnPostgres(directory: string, stop: AbortController): Promi
   return postgres;
 }
 
-/** Prefers a port near the API's, so that it stays the same. Takes any other port if that one is in use and was not requested. */
-function claimPortNear(
-  { PORT, HOST }: StandaloneConfig,
-  asked: number,
-  distance: number,
-  wasAbandoned: boolean,
-) {
-  if (asked !== 0) return claimPort(asked, HOST, wasAbandoned);
-  return claimPort(PORT && PORT + distance, HOST, wasAbandoned).catch(() => claimPort(0, HOST));
-}
-
 /** Returns the host for a URL. A host that means every address becomes the loopback address. */
-function hostToCall(host: string): string {
+function hostToCall(host: string) {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;

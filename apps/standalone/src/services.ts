@@ -14,29 +14,24 @@ const ABANDONED_API_MS = 12_000;
 /** Longer than SHUTDOWN_TIMEOUT_MS, which the services enforce themselves. */
 const STOP_TIMEOUT_MS = 15_000;
 
-interface ServicesOptions {
-  /** Returns Node.js's arguments for a service: flags, then a file. */
-  programOf: (service: ServiceName) => string[];
-  envOf: (service: ServiceName) => NodeJS.ProcessEnv;
-  /** Aborted with the reason when a service ends. */
-  stop: AbortController;
-}
-
 /**
  * Starts API, worker, delivery process and console. `apiIsReady` resolves when the API listens. It rejects with Failure after a minute, or with the reason
- * of a stop. Disposing of the result stops all services concurrently.
+ * of a stop. A service that ends aborts `stop`. Disposing of the result stops all services concurrently.
  */
-export function startServices({ programOf, envOf, stop }: ServicesOptions) {
+export function startServices(
+  /** Returns Node.js's arguments for a service: flags, then a file. */
+  programOf: (service: ServiceName) => string[],
+  envOf: (service: ServiceName) => NodeJS.ProcessEnv,
+  stop: AbortController,
+) {
   const start = (service: ServiceName, name: string) => {
     const started = startService(programOf(service), envOf(service));
     void started.exited.then((exit) => stop.abort(endOf(name, exit)));
     return started;
   };
   const api = start('api', 'the API');
-  const worker = start('worker', 'the worker');
   const delivery = start('delivery', 'the delivery process');
-  const consoleProcess = start('console', 'the console');
-  const all = [api, worker, delivery, consoleProcess];
+  const all = [api, start('worker', 'the worker'), delivery, start('console', 'the console')];
   if (delivery.child.pid) lowerPriority(delivery.child.pid);
   const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(READY_TIMEOUT_MS)]);
   const apiIsReady = once(api.child, 'message', { signal }).catch(() => {
@@ -82,10 +77,10 @@ export function lowerPriority(pid: number): void {
 }
 
 /** Returns the port, or a free port for 0. Throws Failure with the reason if the port cannot be opened. */
-export function claimPort(port: number, host: string, wasAbandoned = false): Promise<number> {
+export function claimPort(port: number, host: string, wasAbandoned: boolean) {
   const withinMs = wasAbandoned ? ABANDONED_API_MS : 0;
-  const claimed = retry(() => claimFreePort(port, host), { delayMs: PORT_POLL_MS, withinMs });
-  return claimed.catch((cause: NodeJS.ErrnoException) => {
+  const claiming = retry(() => claimFreePort(port, host), { delayMs: PORT_POLL_MS, withinMs });
+  return claiming.catch((cause: NodeJS.ErrnoException) => {
     const noAddress = `HOST ${host} is not an address of this machine`;
     const reasons: Record<string, string> = {
       EADDRINUSE: `port ${port} is already in use; choose another, as in PORT=${port + 1} npm start`,
@@ -98,7 +93,7 @@ export function claimPort(port: number, host: string, wasAbandoned = false): Pro
   });
 }
 
-function endOf(name: string, exit: Exit): Error {
+function endOf(name: string, exit: Exit) {
   // The service has printed the variable.
   if (exit.code === REFUSED_EXIT_CODE) return new ConfigError(`${name} refused its settings`);
   return unexpectedEnd(name, exit);

@@ -5,22 +5,14 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Failure } from '@floodgate/service/failure';
 import { handOver, spawnProgram, type Program, type Programs } from './programs.ts';
+import type { PostgresOptions } from './start-postgres.ts';
 
 export const SUPERUSER = 'floodgate';
 export const DATABASE = 'floodgate';
 const ALL = { recursive: true, force: true, maxRetries: 3 };
 
-interface ClusterOptions {
-  dataDir: string;
-  programs: Programs;
-  /** Whether they are the embedded ones. Others may be older than the locale. */
-  isEmbedded: boolean;
-  /** Receives the output of the programs. */
-  logFd: number;
-  /** Skips syncing to disk, for tests: a power failure may damage the new cluster. */
-  fast: boolean;
-  signal?: AbortSignal | undefined;
-}
+/** `logFd` receives the output of the programs. */
+type ClusterOptions = PostgresOptions & { programs: Programs; logFd: number };
 
 /** Creates the cluster and its database unless the directory holds them. Returns the password. */
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
@@ -34,8 +26,8 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
 }
 
 // Creates the cluster under a temporary name and renames it when complete, so that an interrupted one is never used.
-async function createCluster(options: ClusterOptions, secret: string): Promise<void> {
-  const { dataDir, programs, isEmbedded, fast } = options;
+async function createCluster(options: ClusterOptions, secret: string) {
+  const { dataDir, programs, programsDir, settings } = options;
   const temporary = `${dataDir}.initdb`;
   const password = randomBytes(24).toString('hex');
   for (const file of [temporary, secret]) await rm(file, ALL);
@@ -44,10 +36,10 @@ async function createCluster(options: ClusterOptions, secret: string): Promise<v
     await writeFile(secret, password, { flag: 'wx', mode: 0o600, flush: true });
     for (const file of [temporary, secret]) await handOver(programs, file);
     const access = [`--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${secret}`];
-    // Sorts by bytes, as C does, and knows the case of every letter.
-    const locale = isEmbedded ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : [];
+    // Sorts by bytes, as C does, and knows the case of every letter. Programs that are not embedded may be older than this locale.
+    const locale = programsDir ? [] : ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const content = ['--encoding=UTF8', '--locale=C', ...locale, '--no-instructions'];
-    const [noSync, noFsync] = fast ? [['--no-sync'], ['-F']] : [[], []];
+    const [noSync, noFsync] = settings?.['fsync'] === 'off' ? [['--no-sync'], ['-F']] : [[], []];
     await run(options, 'initdb', ['-D', temporary, ...access, ...content, ...noSync]);
     const single = ['--single', '-D', temporary, ...noFsync, 'postgres'];
     await run(options, 'postgres', single, `create database ${DATABASE}\n`);
@@ -59,7 +51,7 @@ async function createCluster(options: ClusterOptions, secret: string): Promise<v
   }
 }
 
-async function run(options: ClusterOptions, name: Program, args: string[], input = ''): Promise<void> {
+async function run(options: ClusterOptions, name: Program, args: string[], input = '') {
   const { programs, logFd, signal } = options;
   const child = await spawnProgram(programs, name, args, ['pipe', logFd, logFd]);
   signal?.addEventListener('abort', () => child.kill());

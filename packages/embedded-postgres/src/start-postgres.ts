@@ -7,8 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect, ping } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { DATABASE, ensureCluster, SUPERUSER } from './cluster.ts';
-import { stopOrphan } from './orphan.ts';
-import { findPrograms, spawnProgram } from './programs.ts';
+import { findPrograms, POLL_MS, spawnProgram, STOP_TIMEOUT_MS, stopOrphan } from './programs.ts';
 
 export interface PostgresOptions {
   /** Created if it is missing. The password is in `<dataDir>.password`. */
@@ -17,7 +16,7 @@ export interface PostgresOptions {
   logFile: string;
   /** By default a free port. */
   port?: number;
-  /** Server settings. `fsync: 'off'`, for tests, also makes the first start faster. */
+  /** Server settings. `fsync: 'off'`, for tests, also makes the first start faster: a power failure may damage the new cluster. */
   settings?: Record<string, string>;
   /** Directory of PostgreSQL's programs, in place of the embedded ones. */
   programsDir?: string | undefined;
@@ -31,8 +30,6 @@ export type Exit = Awaited<PostgresServer['exited']>;
 
 const PORT_TAKEN = 'could not create any TCP/IP sockets';
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 20_000;
-const POLL_MS = 20;
 
 /**
  * Starts Postgres on a data directory, which is initialized if necessary. Resolves when the server accepts connections: from this
@@ -51,22 +48,15 @@ export async function startPostgres(options: PostgresOptions, attempts = 5): Pro
   });
 }
 
-async function launch({ dataDir, logFile, settings = {}, signal, ...options }: PostgresOptions) {
+async function launch(options: PostgresOptions) {
+  const { dataDir, logFile, signal } = options;
   await using log = await open(logFile, 'a', 0o600);
   const { size } = await log.stat();
   try {
     const programs = await findPrograms(dataDir, options.programsDir);
-    const fast = settings['fsync'] === 'off';
-    const password = await ensureCluster({
-      dataDir,
-      programs,
-      isEmbedded: !options.programsDir,
-      logFd: log.fd,
-      fast,
-      signal,
-    });
+    const password = await ensureCluster({ ...options, programs, logFd: log.fd });
     const port = options.port ?? (await claimFreePort(0, '127.0.0.1'));
-    const args = serverArguments(dataDir, port, settings);
+    const args = serverArguments(dataDir, port, options.settings);
     const child = await spawnProgram(programs, 'postgres', args, ['ignore', log.fd, log.fd]);
     const server = describeServer(child, port, password, programs.pg_ctl);
     await waitUntilReady(server, signal).catch(async (error: unknown) => {
@@ -79,7 +69,7 @@ async function launch({ dataDir, logFile, settings = {}, signal, ...options }: P
   }
 }
 
-function serverArguments(dataDir: string, port: number, settings: Record<string, string>): string[] {
+function serverArguments(dataDir: string, port: number, settings: PostgresOptions['settings']) {
   // Without a socket file: its path could be too long for the system. Loopback with a password is enough.
   const fixed = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: String(port) };
   const all = Object.entries({ ...settings, ...fixed });
@@ -115,7 +105,7 @@ function describeServer(child: ChildProcess, port: number, password: string, pgC
   };
 }
 
-async function waitUntilReady(server: PostgresServer, signal?: AbortSignal): Promise<void> {
+async function waitUntilReady(server: PostgresServer, signal?: AbortSignal) {
   const connectionString = server.url();
   await using db = connect({ connectionString, applicationName: 'floodgate-start', maxConnections: 1 });
   const deadline = Date.now() + START_TIMEOUT_MS;

@@ -28,7 +28,7 @@ export function openProducer(options: QueueOptions) {
    * Returns a queue. BullMQ never recovers a queue whose first connection failed, so it is closed and
    * removed.
    */
-  async function readyQueue(name: string): Promise<Queue> {
+  async function readyQueue(name: string) {
     const queue = queues.getOrInsertComputed(name, () => backend.queue(name).on('error', options.onError));
     try {
       await queue.waitUntilReady();

@@ -38,7 +38,7 @@ export function redisBackend(target: RedisTarget, options: QueueOptions, role: R
 }
 
 /** While Redis is down, a producer fails at once (the outbox has the batch already) and a consumer waits. */
-function connect(target: RedisTarget, role: Role): Redis | Cluster {
+function connect(target: RedisTarget, role: Role) {
   const enableOfflineQueue = role === 'consumer';
   const shared = {
     maxRetriesPerRequest: role === 'consumer' ? null : 0,
@@ -71,7 +71,7 @@ const HINTS: Record<string, string> = {
 };
 
 /** Returns a function that returns the reason why the connection is down, or null while it is up. */
-function followProblem(redis: Redis | Cluster, scheme: 'redis' | 'rediss'): () => string | null {
+function followProblem(redis: Redis | Cluster, scheme: 'redis' | 'rediss') {
   let problem = 'no answer';
   redis.on('ready', () => (problem = 'no answer'));
   redis.on('error', (error: Error) => {

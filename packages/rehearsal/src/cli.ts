@@ -5,7 +5,7 @@ import { parseDurationMs, parseId, parseText, parseWhole } from '@floodgate/comm
 
 const KEY = 'REHEARSAL_SECRET_KEY';
 
-function parseUrl(text: string): string {
+function parseUrl(text: string) {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
   throw new InvalidArgumentError('Expected an address like https://tickets.example.');
 }

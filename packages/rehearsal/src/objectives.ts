@@ -99,7 +99,7 @@ export function adviceOf(figures: Figures, objectives: readonly Objective[], obs
 }
 
 /** Returns which part is at its limit. */
-function limitOf({ apiCores }: Observed): string {
+function limitOf({ apiCores }: Observed) {
   if (apiCores.length === 0)
     return 'Give --metrics with the addresses of the processes to see which part is at its limit.';
   const [busiest, idlest] = [Math.max(...apiCores), Math.min(...apiCores)];

@@ -8,7 +8,7 @@ const API_CPU = /^floodgate_api_process_cpu_seconds_total (\S+)/m;
 const PENDING = /^floodgate_worker_oldest_pending_seconds\{[^}]*\} (\S+)/m;
 
 /** Returns the first sample of a metric; null if there is none. */
-function sampleOf(text: string, metric: RegExp): number | null {
+function sampleOf(text: string, metric: RegExp) {
   const sample = metric.exec(text)?.[1];
   return sample === undefined ? null : Number(sample);
 }
@@ -48,7 +48,7 @@ export async function observe<Result>(urls: readonly string[], work: () => Promi
   }
 }
 
-async function readText(url: string): Promise<string> {
+async function readText(url: string) {
   const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
   if (!answer.ok) throw new Error(`${url} answers ${answer.status}`);
   return answer.text();

@@ -57,7 +57,7 @@ const headersOf = ({ secretKey, eventRef }: Caller) => ({
   'x-event-ref': eventRef,
 });
 
-async function ticketOf(options: RehearsalOptions): Promise<number> {
+async function ticketOf(options: RehearsalOptions) {
   const answer = await fetch(new URL('/api/v1/events/tickets', options.url), {
     headers: headersOf(options),
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),

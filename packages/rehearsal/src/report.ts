@@ -9,7 +9,7 @@ const [WIDTH, HEIGHT, LEFT, TOP] = [720, 220, 60, 10];
 const COLOURS = ['#2563eb', '#b45309', '#15803d', '#be123c', '#7c3aed', '#0e7490'];
 
 /** Returns lines over the seconds of the rehearsal as an SVG picture. */
-function plot(title: string, lines: readonly Line[]): string {
+function plot(title: string, lines: readonly Line[]) {
   const all = lines.flatMap(({ values }) => values.filter((value) => value !== null));
   const most = Math.max(1, ...all);
   const seconds = Math.max(2, ...lines.map(({ values }) => values.length));
@@ -49,7 +49,7 @@ function bySecond({ log, seconds }: Rehearsal, valueOf: (numbers: number[]) => n
   return dueIn.map(valueOf);
 }
 
-function figureText({ measured, unit }: Objective): string {
+function figureText({ measured, unit }: Objective) {
   if (measured === null) return 'no answers';
   return `${measured >= 100 || unit === '' ? numberText(measured) : measured.toFixed(2)} ${unit}`.trimEnd();
 }

@@ -36,7 +36,7 @@ export function createFairQueue({
   const queues = new Map<number, Set<Waiting>>();
   let isScheduled = false;
 
-  function schedule(): void {
+  function schedule() {
     if (isScheduled || queues.size === 0) return;
     isScheduled = true;
     void withPermit(async () => {
@@ -47,14 +47,14 @@ export function createFairQueue({
     });
   }
 
-  function leave(partnerId: number, waiting: Waiting): void {
+  function leave(partnerId: number, waiting: Waiting) {
     const queue = queues.get(partnerId);
     queue?.delete(waiting);
     if (queue?.size === 0) queues.delete(partnerId);
   }
 
   /** Removes and returns the next work. Skips work whose caller has left. */
-  function next(): Waiting | undefined {
+  function next() {
     for (const [partnerId, queue] of queues)
       for (const waiting of queue) {
         leave(partnerId, waiting);

@@ -55,7 +55,7 @@ export function shareCalls<Answer>(read: () => Promise<Answer>): () => Promise<A
   return () => (reading ??= read().finally(() => (reading = null)));
 }
 
-async function answerHealth(response: ServerResponse, path: string, read: Promise<Health>): Promise<void> {
+async function answerHealth(response: ServerResponse, path: string, read: Promise<Health>) {
   // An unknown state counts as blocked: a restart would not help.
   const health = await read.catch(() => null);
   const status = health?.status ?? 'blocked';
@@ -63,7 +63,7 @@ async function answerHealth(response: ServerResponse, path: string, read: Promis
   response.writeHead(isWell ? 200 : 503, JSON_TYPE).end(JSON.stringify(health));
 }
 
-async function answerMetrics(response: ServerResponse, type: string, read: Promise<string>): Promise<void> {
+async function answerMetrics(response: ServerResponse, type: string, read: Promise<string>) {
   const text = await read.catch(() => undefined);
   response.writeHead(text === undefined ? 503 : 200, { 'content-type': type }).end(text);
 }

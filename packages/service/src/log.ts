@@ -53,7 +53,7 @@ function standardOutput(tell: (dropped: number) => void): DestinationStream {
   };
 }
 
-function isWritten(stdout: unknown, line: string): boolean {
+function isWritten(stdout: unknown, line: string) {
   if (stdout instanceof Socket) {
     if (stdout.writableLength > UNREAD_BYTES) return false;
     stdout.write(line);
@@ -113,7 +113,7 @@ export function throttledWarn(message: string) {
   let lastLoggedAt = -Infinity;
   let lastFailure: string | null = null;
   let unlogged = 0;
-  return (log: Pick<Logger, 'warn'>, facts: { err?: unknown; [fact: string]: unknown }): void => {
+  return (log: Pick<Logger, 'warn'>, facts: { err?: unknown; [fact: string]: unknown }) => {
     const sinceLastMs = performance.now() - lastLoggedAt;
     if (sinceLastMs < LOG_INTERVAL_MS) {
       unlogged += 1;

@@ -24,7 +24,7 @@ export function mistypedSettings(settings: readonly string[], env: NodeJS.Proces
 }
 
 /** Returns whether one letter is missing, added or different, or two adjacent letters are swapped. */
-function isOneEdit(one: string, other: string): boolean {
+function isOneEdit(one: string, other: string) {
   const shorter = Math.min(one.length, other.length);
   let start = 0;
   while (start < shorter && one[start] === other[start]) start += 1;

@@ -7,7 +7,7 @@ export function createSemaphore(limit: number, patienceMs: number) {
   let held = 0;
 
   /** Runs the work when a permit is free, and settles with its result. */
-  return async function run<Result>(work: () => Promise<Result>): Promise<Result> {
+  return async function run<Result>(work: () => Promise<Result>) {
     if (held < limit) held += 1;
     else await new Promise<void>((start) => waiting.push(start));
     let isCounted = true;

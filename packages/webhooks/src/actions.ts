@@ -252,7 +252,7 @@ function onWebhook<Fields extends TProperties>(
   };
 }
 
-async function lockEndpoint(db: Database, id: string, actor: Actor): Promise<Endpoint | undefined> {
+async function lockEndpoint(db: Database, id: string, actor: Actor) {
   const found =
     typeof actor === 'string' ? await findEndpointAnywhere(db, id) : await findEndpoint(db, { ...actor, id });
   if (!found || !(await lockConsumer(db, found))) return undefined;
@@ -276,12 +276,12 @@ function checkFields({ url, description }: WebhookChange, allowsHttp: boolean): 
 }
 
 /** Returns whether messages can be sent to this URL. The address is checked on each connection. */
-function isWebhookUrl(text: string, allowsHttp: boolean): boolean {
+function isWebhookUrl(text: string, allowsHttp: boolean) {
   const url = URL.parse(text);
   return (allowsHttp || url?.protocol === 'https:') && url?.username === '' && url.password === '';
 }
 
-async function isGranted(db: Database, { eventId, partnerId }: Owner): Promise<boolean> {
+async function isGranted(db: Database, { eventId, partnerId }: Owner) {
   const { rows } = await sql`
     select from event_grants where event_id = ${eventId} and partner_id = ${partnerId}`.execute(db);
   return rows.length > 0;
@@ -298,7 +298,7 @@ async function cursorBefore(db: Database, { shardId, eventId, partnerId }: Owner
 }
 
 /** Creates the current keys of an endpoint. The API may write keys, but not read them. */
-async function addKeys(db: Database, { shardId, id }: ConsumerId): Promise<SigningKeys> {
+async function addKeys(db: Database, { shardId, id }: ConsumerId) {
   const keys = createSigningKeys();
   await db
     .insertInto('webhook_secrets')

@@ -1,6 +1,6 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import { record, tableOf, type Answer, type Cli } from '@floodgate/command';
+import { record, tableOf, type Cli } from '@floodgate/command';
 import {
   parseDurationMs,
   parseId,
@@ -44,7 +44,7 @@ const SINCE = 'a time, or how long ago (90d, 12h)';
 const parseSinceText = (text: string) => parseSince(text).toISOString();
 
 /** Adds the commands that perform the action of their name. */
-function addChanges(webhook: Command, cli: Cli): void {
+function addChanges(webhook: Command, cli: Cli) {
   const performs = performing(webhook, cli, async () => {
     const { webhookActions } = await import('./actions.ts');
     // As for the API: http is accepted in development only.
@@ -79,7 +79,7 @@ function addChanges(webhook: Command, cli: Cli): void {
   onOne(change('delete'), 'delete it with its secrets and attempts');
 }
 
-async function answerOf(name: WebhookActionName, result: Changed | Refused): Promise<Answer> {
+async function answerOf(name: WebhookActionName, result: Changed | Refused) {
   const { changed } = await import('./console.ts');
   const document = { ...changed(result), ...(name === 'delete' && { state: 'deleted' }) };
   const { secret, publicKey, messageId, was } = document;
@@ -107,7 +107,7 @@ function fieldsOf({ pausedBy, ...webhook }: Omit<ShownWebhook, 'state'> & { stat
   };
 }
 
-function addReads(webhook: Command, cli: Cli): void {
+function addReads(webhook: Command, cli: Cli) {
   const reads = reading(webhook, cli, async () => (await import('./console.ts')).webhookOperations());
   reads('list', 'webhookList', (all: ShownWebhook[]) => tableOf(all.map(fieldsOf)))
     .description('list the webhooks of an event with their progress and state')
@@ -119,7 +119,7 @@ function addReads(webhook: Command, cli: Cli): void {
   ).option('--limit <attempts>', 'at most this many', parseLimit, 50);
 }
 
-function textOf({ oldestMs, notice, ...webhook }: ShownWebhook & WebhookProgress): string {
+function textOf({ oldestMs, notice, ...webhook }: ShownWebhook & WebhookProgress) {
   return record({
     ...fieldsOf(webhook),
     event: webhook.eventId,

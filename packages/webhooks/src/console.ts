@@ -79,7 +79,7 @@ export function changed(result: Changed | Refused) {
   return { ...shownOf(endpoint, keys), ...made };
 }
 
-async function requireEndpoint(db: Database, id: string): Promise<Endpoint> {
+async function requireEndpoint(db: Database, id: string) {
   const endpoint = await findEndpointAnywhere(db, id);
   if (!endpoint) throw new NotFound('no such webhook');
   return endpoint;

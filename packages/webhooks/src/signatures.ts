@@ -31,7 +31,7 @@ export function createSigner(keys: readonly Record<'secret' | 'privateKey', Buff
       `v1a,${sign(null, content, key).toString('base64')}`,
     ];
   });
-  return (id: string, timestamp: number, body: string): string => {
+  return (id: string, timestamp: number, body: string) => {
     const content = Buffer.from(`${id}.${timestamp}.${body}`);
     return signers.flatMap((signOne) => signOne(content)).join(' ');
   };

@@ -35,7 +35,7 @@ export class Connection {
     socket.on('close', () => this.#cutAll());
   }
 
-  static async open(baseUrl: string): Promise<Connection> {
+  static async open(baseUrl: string) {
     const { protocol, hostname, port } = new URL(baseUrl);
     const isTls = protocol === 'https:';
     const callback = (bytes: number) => {
@@ -55,21 +55,21 @@ export class Connection {
   }
 
   /** Sends a request. Calls back with the status of the answer. */
-  send(request: Buffer, onAnswer: OnAnswer): void {
+  send(request: Buffer, onAnswer: OnAnswer) {
     this.#unanswered.push(onAnswer);
     if (this.#socket.destroyed) setImmediate(() => this.#cutAll());
     else this.#socket.write(request);
   }
 
-  get isOpen(): boolean {
+  get isOpen() {
     return !this.#socket.destroyed;
   }
 
-  close(): void {
+  close() {
     this.#socket.destroy();
   }
 
-  #read(chunk: Buffer): void {
+  #read(chunk: Buffer) {
     // Requests that follow the answers of one packet leave in one packet.
     this.#socket.cork();
     for (let rest = chunk; rest.length > 0;) {
@@ -84,7 +84,7 @@ export class Connection {
   }
 
   /** Returns the length of the answer that begins here, or null if it is unknown. */
-  #readHead(chunk: Buffer): number | null {
+  #readHead(chunk: Buffer) {
     const end = chunk.indexOf(HEADERS_END);
     const headers = chunk.toString('latin1', 0, end);
     const length = /content-length: (\d+)/i.exec(headers)?.[1];
@@ -93,7 +93,7 @@ export class Connection {
     return end + HEADERS_END.length + Number(length);
   }
 
-  #cutAll(): void {
+  #cutAll() {
     for (const onAnswer of this.#unanswered.splice(0)) onAnswer('cut', NOTHING);
   }
 }

@@ -66,13 +66,13 @@ class Partners {
     this.#open = loop.connections.length;
   }
 
-  arrive(at: number): void {
+  arrive(at: number) {
     this.#arrivals.push(at);
     this.#unanswered += 1;
     this.#loop.recorder?.arrived(at);
   }
 
-  sendDue(): void {
+  sendDue() {
     this.#forgetGone();
     while (this.#dueCount > 0 && this.#idle.length > 0) {
       const connection = this.#idle.pop()!;
@@ -89,21 +89,21 @@ class Partners {
   }
 
   /** Waits for missing answers and closes all connections. */
-  async finish(): Promise<void> {
+  async finish() {
     await this.#loop.tally.waitForLast(() => this.#unanswered);
     for (const connection of this.#idle) connection.close();
   }
 
-  get progress(): LoadProgress {
+  get progress() {
     const answered = this.#arrivals.length - this.#gone - this.#unanswered;
     return { sent: this.#next - this.#gone, answered };
   }
 
-  get #dueCount(): number {
+  get #dueCount() {
     return this.#arrivals.length - this.#next;
   }
 
-  async #connect(count: number): Promise<void> {
+  async #connect(count: number) {
     this.#open += count;
     this.#opening += count;
     const connections = await openConnections(this.#loop.load.baseUrl, count);
@@ -113,7 +113,7 @@ class Partners {
     for (const connection of connections) this.#sendNext(connection);
   }
 
-  #sendNext(connection: Connection): void {
+  #sendNext(connection: Connection) {
     this.#forgetGone();
     const number = this.#next;
     const arrivedAt = this.#arrivals[number];
@@ -133,7 +133,7 @@ class Partners {
     });
   }
 
-  #forgetGone(): void {
+  #forgetGone() {
     const { patienceMs = Number.POSITIVE_INFINITY } = this.#loop.load;
     for (const goneBefore = performance.now() - patienceMs; this.#arrivals[this.#next]! < goneBefore;) {
       this.#loop.recorder?.gone(this.#next);
@@ -145,7 +145,7 @@ class Partners {
 }
 
 /** Returns a random number of Poisson events per tick for this mean (Knuth's method, for small means). */
-function poisson(mean: number): number {
+function poisson(mean: number) {
   const limit = Math.exp(-mean);
   let count = 0;
   for (let product = Math.random(); product > limit; product *= Math.random()) count += 1;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openConnections, type Connection } from './connection.ts';
-import type { Load, LoadProgress, LoadResult, Phase, RequestShape } from './load.ts';
+import type { Load, LoadProgress, LoadResult, RequestShape } from './load.ts';
 import { runOpenLoop, type Loop } from './open-loop.ts';
 import { RequestRecorder, Tally } from './tally.ts';
 
@@ -31,11 +31,11 @@ async function openFirst({ baseUrl, greeting, connections: most }: Load, isOpenL
   return connections;
 }
 
-function phasesOf({ phases, seconds, arrivalsPerSecond: perSecond }: Load): Phase[] | undefined {
+function phasesOf({ phases, seconds, arrivalsPerSecond: perSecond }: Load) {
   return phases ?? (perSecond === undefined ? undefined : [{ seconds, perSecond }]);
 }
 
-async function runClosedLoop({ load, connections, requests, tally }: Loop): Promise<void> {
+async function runClosedLoop({ load, connections, requests, tally }: Loop) {
   const endsAt = performance.now() + load.seconds * 1000;
   let sent = 0;
   let unanswered = 0;
@@ -65,12 +65,12 @@ async function runClosedLoop({ load, connections, requests, tally }: Loop): Prom
   for (const connection of connections) connection.close();
 }
 
-async function greet(connections: Connection[], request: Buffer): Promise<void> {
+async function greet(connections: Connection[], request: Buffer) {
   for (const connection of connections)
     await new Promise<void>((resolve) => connection.send(request, () => resolve()));
 }
 
-function rawRequest(baseUrl: string, { method, path, headers, body = '' }: RequestShape): Buffer {
+function rawRequest(baseUrl: string, { method, path, headers, body = '' }: RequestShape) {
   const bodyHeaders =
     body === '' ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   const lines = Object.entries({ host: new URL(baseUrl).host, ...bodyHeaders, ...headers }).map(

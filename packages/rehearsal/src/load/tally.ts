@@ -19,19 +19,19 @@ export class Tally {
   readonly #delays: RecordableHistogram = createTimes();
   #lastAnswerAt = 0;
 
-  add(status: string, sentAt: number): void {
+  add(status: string, sentAt: number) {
     this.#lastAnswerAt = performance.now();
     this.#answers[status] = (this.#answers[status] ?? 0) + 1;
     record(this.#latencies, this.#lastAnswerAt - sentAt);
   }
 
   /** Records how far the generator is behind its schedule. */
-  addDelay(ms: number): void {
+  addDelay(ms: number) {
     record(this.#delays, ms);
   }
 
   /** Waits for missing answers. Counts those that do not arrive as "none". */
-  async waitForLast(missing: () => number): Promise<void> {
+  async waitForLast(missing: () => number) {
     const endsAt = performance.now() + LAST_ANSWERS_MS;
     while (missing() > 0 && performance.now() < endsAt) await delay(CHECK_MS);
     if (missing() > 0) this.#answers['none'] = missing();
@@ -77,7 +77,7 @@ export class RequestRecorder {
     this.#numberAt = new Map(requests.map((request) => [request, request.indexOf(NUMBER)]));
   }
 
-  arrived(at: number): void {
+  arrived(at: number) {
     this.#dueAt.push(at);
     this.#sentAt.push(Number.NaN);
     this.#answeredAt.push(Number.NaN);
@@ -86,7 +86,7 @@ export class RequestRecorder {
   }
 
   /** Returns the text of the request with this number. */
-  sending(number: number, request: Buffer): Buffer {
+  sending(number: number, request: Buffer) {
     this.#sentAt[number] = performance.now();
     const at = this.#numberAt.get(request)!;
     if (at < 0) return request;
@@ -95,11 +95,11 @@ export class RequestRecorder {
     return numbered;
   }
 
-  gone(number: number): void {
+  gone(number: number) {
     this.#code[number] = 'gone';
   }
 
-  answered(number: number, status: string, piece: Buffer): void {
+  answered(number: number, status: string, piece: Buffer) {
     this.#answeredAt[number] = performance.now();
     const at = piece.indexOf(CODE);
     const code = at < 0 ? status : piece.toString('latin1', at + CODE.length, at + CODE.length + 2);

@@ -50,7 +50,7 @@ export function createDelivery(options: DeliverOptions, slowLimit: number) {
   const { db, sender } = options;
   let slow = 0;
 
-  return async function deliver(consumer: Consumer, signal: AbortSignal): Promise<RunEnd> {
+  return async function deliver(consumer: Consumer, signal: AbortSignal) {
     const endpoint = await loadEndpoint(db, consumer);
     // The endpoint was deleted together with its consumer.
     if (!endpoint) return 'released';
@@ -73,7 +73,7 @@ export function createDelivery(options: DeliverOptions, slowLimit: number) {
 }
 
 /** Delivers messages for a short time. Each message is sent after the previous one was accepted. */
-async function deliverMessages(run: Run, reader: MessageReader): Promise<RunEnd> {
+async function deliverMessages(run: Run, reader: MessageReader) {
   const { db, consumer } = run;
   const first = await reader.next();
   if (typeof first === 'string') return restartChain(db, consumer);
@@ -84,7 +84,7 @@ async function deliverMessages(run: Run, reader: MessageReader): Promise<RunEnd>
   return deliverFrom(run, reader, first);
 }
 
-async function deliverFrom(run: Run, reader: MessageReader, first: Message): Promise<RunEnd> {
+async function deliverFrom(run: Run, reader: MessageReader, first: Message) {
   const { db, consumer, endpoint, sender, signal } = run;
   const endsAt = performance.now() + SLICE_MS;
   for (let message: Message | null = first; message !== null;) {
@@ -100,7 +100,7 @@ async function deliverFrom(run: Run, reader: MessageReader, first: Message): Pro
   return 'more';
 }
 
-async function afterFailure(run: Run, message: Message, attempt: Attempt): Promise<RunEnd> {
+async function afterFailure(run: Run, message: Message, attempt: Attempt) {
   const { db, consumer, endpoint } = run;
   await recordAttempt(db, endpoint, message, attempt);
   const { outcome, retryAfterMs } = attempt;
@@ -141,7 +141,7 @@ const restartChain = (db: Database, consumer: Consumer): Promise<RunEnd> =>
   });
 
 /** There is no message yet. Moves the cursor past entries of other types. */
-async function skipToEnd({ db, consumer }: Run, { cursor, hasMore }: MessageReader): Promise<RunEnd> {
+async function skipToEnd({ db, consumer }: Run, { cursor, hasMore }: MessageReader) {
   if (cursor === consumer.cursor && consumer.inFlightUntil === null) return 'caught-up';
   if (!(await advance(db, consumer, cursor))) return 'released';
   return hasMore ? 'more' : 'caught-up';

@@ -41,7 +41,7 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, re
   let problem: CursorProblem | null = null;
   let reading: Promise<void> | null = null;
 
-  async function readPage(): Promise<void> {
+  async function readPage() {
     const read = await readJournal(db, scope, readTo, page);
     if (typeof read === 'string') {
       problem = read;
@@ -57,7 +57,7 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, re
   const isEnough = () =>
     inFlightUntil === null ? items.length >= to.entriesPerMessage : readTo >= inFlightUntil;
 
-  async function readEnough(): Promise<void> {
+  async function readEnough() {
     // A range in flight is read to its end, because the message must be the same.
     const most = inFlightUntil === null ? SKIPPED_AT_ONCE : Infinity;
     for (let pages = 0; pages < most && reader.hasMore && !isEnough(); pages += 1) await readOnce();
@@ -71,7 +71,7 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, re
      * Returns the next message. Returns null if there is none yet, or if many entries of other types were skipped (`cursor` is then after
      * them). Returns a cursor problem if the next entries have expired.
      */
-    async next(): Promise<Message | CursorProblem | null> {
+    async next() {
       await readEnough();
       if (problem) return problem;
       const end = inFlightUntil;
@@ -97,7 +97,7 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, re
 }
 
 /** Returns how many of these items the next message has. */
-function fitting(items: readonly Item[], entriesPerMessage: number): number {
+function fitting(items: readonly Item[], entriesPerMessage: number) {
   const most = Math.min(entriesPerMessage, items.length);
   let bytes = FRAME_BYTES;
   for (let count = 0; count < most; count += 1) {

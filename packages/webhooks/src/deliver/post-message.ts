@@ -110,7 +110,7 @@ function outcomeOf(httpStatus: number, retryAfterMs: number | null): Attempt['ou
 type SendError = Error & { code?: unknown; cause?: { code?: unknown } };
 
 /** Returns the code of an error. Its message may contain the URL, and with it secrets of the partner. */
-function nameOf({ code, cause, name }: SendError): string {
+function nameOf({ code, cause, name }: SendError) {
   for (const text of [code, cause?.code, name])
     if (typeof text === 'string' && /^\w{1,60}$/.test(text)) return text;
   return 'UNKNOWN';

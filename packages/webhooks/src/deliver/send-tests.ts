@@ -24,7 +24,7 @@ export function createTestSender({ db, log, sender }: DeliverOptions) {
   const sending = new Map<string, Promise<void>>();
   let polling: Promise<'more' | 'done'> = Promise.resolve('done');
 
-  async function send(test: RequestedTest): Promise<void> {
+  async function send(test: RequestedTest) {
     const endpoint = await loadEndpoint(db, test);
     if (!endpoint) return;
     const message = buildTestMessage(test.messageId, endpoint.eventRef);
@@ -32,7 +32,7 @@ export function createTestSender({ db, log, sender }: DeliverOptions) {
     await recordAttempt(db, endpoint, message, attempt);
   }
 
-  async function startIn(shardId: number): Promise<void> {
+  async function startIn(shardId: number) {
     if (stopping.signal.aborted) return;
     for (const test of await takeTests(db, shardId, [...sending.keys()])) {
       const sent = withPermit(() => send(test)).catch((err: Error) =>
@@ -50,7 +50,7 @@ export function createTestSender({ db, log, sender }: DeliverOptions) {
       return sending.size > 0 ? 'done' : 'idle';
     },
     /** Aborts tests in flight. Resolves when none is left. */
-    async close(): Promise<void> {
+    async close() {
       stopping.abort();
       await polling.catch(() => {});
       await Promise.all(sending.values());

@@ -1,2 +1,0 @@
-export { commandLineOf } from './orphan.ts';
-export { claimFreePort, startPostgres, type Exit, type PostgresServer } from './start-postgres.ts';
