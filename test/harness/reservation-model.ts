@@ -37,7 +37,10 @@ export interface ModelRegistration extends Reservation {
 /** An expected outcome. A new seat's serial is not predicted: Postgres chooses it. */
 type Expected = Refused | { kind: 'key-reused' } | Registered | Existing;
 type ExpectedOfBulk = { kind: 'key-reused' } | { kind: 'bulk'; outcomes: Expected[]; replayed: boolean };
-type Refused = { kind: Refusal; replayed: boolean };
+type Refused = {
+  kind: Exclude<Refusal, 'in-progress' | 'overloaded' | 'unknown' | 'failed'>;
+  replayed?: boolean;
+};
 type Existing = { kind: 'existing'; serial: number; passCode: number };
 type Registered = { kind: 'registered'; passCode: number; replayed: boolean; serial?: number };
 
@@ -125,7 +128,7 @@ export class ReservationModel {
   record(reservation: Reservation, outcome: SeatOutcome, batchId: string, position: number): void {
     if (outcome.kind === 'existing') return this.#remember(reservation, rememberedAs(outcome));
     if (outcome.kind === 'key-reused' || !('replayed' in outcome) || outcome.replayed) return;
-    this.#remember(reservation, outcome);
+    this.#remember(reservation, outcome as Expected);
     if (outcome.kind === 'registered') this.#seat(reservation, outcome, batchId, position);
   }
 

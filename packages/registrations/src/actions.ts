@@ -5,8 +5,7 @@ import { askShards, awayText, shardIds, type Database } from '@floodgate/databas
 import { findEvent } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { changeRegistrations } from './change/change-registrations.ts';
-import { replaceAttendee, whyNotReplaced } from './change/replace-attendee.ts';
+import { changeRegistrations, replaceAttendee, whyNotReplaced } from './change/change-registrations.ts';
 import { redriveBatches } from './finalize/backlog.ts';
 import { findByPassReference } from './list/list-registrations.ts';
 import { digestFor, digestOfAttendee } from './register/reserve-batch.ts';
@@ -87,8 +86,8 @@ export const replaceAttendeeAction = defineAction({
     const attendeeDigest = digestFor(event, ticketId, attendee);
     const named = { ...row, partnerId, attendee, attendeeDigest };
     const { replaced } = await replaceAttendee(transaction, shardId, named);
-    if (replaced?.outcome === 'duplicate') throw new Failure(ADDRESS_TAKEN);
-    if (replaced?.outcome !== 'replaced') throw new Failure(whyNotReplaced(row.state));
+    if (replaced === 'duplicate') throw new Failure(ADDRESS_TAKEN);
+    if (replaced === null || replaced === 'too-late') throw new Failure(whyNotReplaced(row.state));
     note(`registration:${row.serial}`, { after: { replacedBy: replaced.serial } });
     return { passReference: formatPassReference({ prefix, eventId, ...replaced }), replaced: passReference };
   },

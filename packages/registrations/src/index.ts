@@ -1,5 +1,4 @@
 export * from './change/change-registrations.ts';
-export * from './change/replace-attendee.ts';
 export * from './finalize/backlog.ts';
 export * from './finalize/finalize-batches.ts';
 export * from './finalize/relay.ts';

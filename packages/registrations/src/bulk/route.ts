@@ -27,8 +27,8 @@ import {
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { LARGE_UNITS } from '../admission/admission-queue.ts';
 import type { Registrations } from '../register/commit-batch.ts';
-import { CODES, provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
-import { isNew, toBulkReservation, type SeatOutcome } from '../register/reserve-batch.ts';
+import { provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
+import { CODES, isNew, toBulkReservation, type SeatOutcome } from '../register/reserve-batch.ts';
 
 /** Failures that are known before anything is reserved, by index. */
 type Refused = Map<number, ReturnType<typeof failure>>;

@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
+import { randomUUIDv7 } from 'node:crypto';
+import type { Attendee } from '@floodgate/contract';
 import { plainArray, statementFailure, textArray, type Database } from '@floodgate/database';
 import { retry, throttledWarn } from '@floodgate/service';
 import { createAdmission } from '../admission/admission-queue.ts';
 import type { RegistrationsOptions } from '../register/commit-batch.ts';
-import type { RegistrationQuery } from '../status/find-registrations.ts';
+import { attendeeIn, drawPassCode, RELAY_GRACE_SECONDS } from '../register/reserve-batch.ts';
+import type { RegistrationQuery, RegistrationRow } from '../status/find-registrations.ts';
 
 /** A registration to change, with the partner, event and pass code that it must have. */
 export interface NamedRegistration extends Omit<RegistrationQuery, 'shardId'> {
@@ -60,6 +63,44 @@ export async function expireHolds(db: Database, shardId: number, limit: number) 
   return total;
 }
 
+/** A registration whose seat another attendee gets. */
+export interface Replacement extends NamedRegistration {
+  attendee: Attendee;
+  /** Null: the event allows duplicates. */
+  attendeeDigest: string | null;
+}
+
+/** The new registration, or why there is none. Null: there is no such registration. */
+type Replaced = { serial: number; passCode: number } | 'too-late' | 'duplicate' | null;
+
+/**
+ * Gives the seat of a registration to another attendee, under a new pass reference. Finalization publishes the change: the old
+ * registration is cancelled, the new one confirmed. Safe to repeat. Returns the id of the batch, too.
+ */
+export async function replaceAttendee(
+  db: Database,
+  shardId: number,
+  replacement: Replacement,
+  lockWithinMs = 0,
+) {
+  const { serial, partnerId, eventId, passCode, deadline = null, attendee, attendeeDigest } = replacement;
+  const batchId = randomUUIDv7();
+  const { rows } = await sql<{ replaced: { outcome: 'replaced' | 'too-late' | 'duplicate' } | null }>`
+    select replace_attendee(
+      ${shardId}::integer, ${lockWithinMs}::integer, make_interval(secs => ${RELAY_GRACE_SECONDS}), ${batchId}::uuid,
+      ${serial}::bigint, ${partnerId}::integer, ${eventId}::integer, ${passCode}::bigint, ${deadline}::timestamptz,
+      ${drawPassCode()}::bigint, ${attendeeDigest}::uuid, ${sql.join(Object.values(attendeeIn(attendee)))}
+    ) as replaced`.execute(db);
+  const { outcome = null, ...seat } = rows[0]!.replaced ?? {};
+  return { batchId, replaced: (outcome === 'replaced' ? seat : outcome) as Replaced };
+}
+
+/** Returns why another attendee cannot get the seat of a registration in this state. */
+export function whyNotReplaced(state: RegistrationRow['state']): string {
+  if (state === 'held') return 'The registration is held; confirm it first';
+  return state === 'cancelled' ? 'The registration is cancelled' : 'The deadline for changes has passed';
+}
+
 export type ChangeGroups = ReturnType<typeof createChangeGroups>;
 
 /** Returns functions that cancel registrations, or confirm held ones, in groups. */
@@ -67,6 +108,21 @@ export const createChangeGroups = (options: RegistrationsOptions, change: Change
   createGroups<NamedRegistration, Changed>(options, (shardId, registrations) =>
     changeRegistrations(options.db, shardId, change, registrations, options.lockWithinMs),
   );
+
+export type ReplacementGroups = ReturnType<typeof createReplacementGroups>;
+
+/** Returns functions that replace attendees, one after the other. */
+export const createReplacementGroups = (options: RegistrationsOptions) =>
+  createGroups<Replacement, Replaced>(options, async (shardId, replacements) => {
+    const { db, lockWithinMs, onCommitted } = options;
+    const outcomes: Replaced[] = [];
+    for (const replacement of replacements) {
+      const { batchId, replaced } = await replaceAttendee(db, shardId, replacement, lockWithinMs);
+      if (typeof replaced === 'object' && replaced) onCommitted(shardId, batchId);
+      outcomes.push(replaced);
+    }
+    return outcomes;
+  });
 
 /** Share of the answer time after which a group is not attempted again. */
 const ATTEMPTS_SHARE = 1 / 2;

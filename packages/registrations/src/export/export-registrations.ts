@@ -2,6 +2,7 @@ import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { sql } from 'kysely';
+import { ATTENDEE_FIELDS } from '../register/reserve-batch.ts';
 import { STATE } from '../status/find-registrations.ts';
 
 const PAGE = 50;
@@ -17,13 +18,7 @@ const COLUMNS = [
   'ticketTitle',
   'reservedAt',
   'cancelledAt',
-  'fullName',
-  'emailAddress',
-  'phoneNumber',
-  'gender',
-  'tableOrSeat',
-  'extraData1',
-  'extraData2',
+  ...ATTENDEE_FIELDS,
 ] as const;
 
 type Exported = Record<(typeof COLUMNS)[number], string | number | Date | null>;

@@ -18,16 +18,19 @@ import {
 import type { Call, Routes } from '@floodgate/http';
 import { digestFor } from '../register/reserve-batch.ts';
 import { provokedCode } from '../register/route.ts';
-import { REFUSALS } from '../status/routes.ts';
-import type { ChangedHold, HoldGroups } from './change-holds.ts';
-import { describeHold, NO_HOLD, secondsIn, type FindHold, type FoundHold } from './find-holds.ts';
+import { refusalOf } from '../status/routes.ts';
+import {
+  describeHold,
+  NO_HOLD,
+  secondsIn,
+  type ChangedHold,
+  type FindHold,
+  type FoundHold,
+  type HoldChange,
+  type HoldGroups,
+} from './holds.ts';
 
-export interface HoldChangeOptions {
-  findHold: FindHold;
-  confirm: HoldGroups;
-  extend: HoldGroups;
-  release: HoldGroups;
-}
+export type HoldChangeOptions = Record<'confirm' | 'extend' | 'release', HoldGroups> & { findHold: FindHold };
 
 const CHANGE_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '34', '35', '91'];
 const CONFIRM_FAILURES: FailureCode[] = [...CHANGE_FAILURES, '33'];
@@ -39,9 +42,6 @@ const describeChange = <const Own extends object>(own: Own) => ({
   response: answersOf(Hold),
   ...own,
 });
-
-/** The outcome of each change. */
-const CHANGED = { confirm: 'confirmed', extend: 'extended', release: 'released' } as const;
 
 /** POST /events/holds/{holdReference}/confirm: names the attendees, and keeps the seats. */
 export function addConfirmRoute(api: Routes, options: HoldChangeOptions) {
@@ -145,32 +145,22 @@ export function addReleaseRoute(api: Routes, options: HoldChangeOptions) {
   );
 }
 
-interface HoldCall extends Call {
-  params: { holdReference: string };
-}
-
-interface HoldReply<Failed> {
-  fail(code: FailureCode, specifics: object): Failed;
-}
-
-/**
- * Returns the seats to change, or the rule that the request breaks. Gets the held seats, or if there are none those that are not
- * cancelled.
- */
+/** Returns the seats to change, or the rule that the request breaks. Gets the open seats. */
 type Choose = (seats: FoundHold['seats'], hold: FoundHold) => ChangedHold['seats'] | string;
 
-interface Extras {
-  seconds?: number;
-  /** Makes the change and answers 91, unless it was made before. */
-  losesAnswer?: boolean;
-}
+/** `losesAnswer`: makes the change and answers 91, unless it was made before. */
+type Extras = Pick<ChangedHold, 'seconds'> & { losesAnswer?: boolean };
+
+const CHANGED = { confirm: 'confirmed', extend: 'extended', release: 'released' } as const;
+/** Undefined: the hold must be read. */
+const STATE_AFTER = { confirm: 'reserved', extend: undefined, release: 'cancelled' } as const;
 
 /** Returns a function that changes a hold and answers with its new state. */
 function createAnswer({ findHold, ...options }: HoldChangeOptions, name: keyof typeof CHANGED) {
   const groups = options[name];
   return async function answer<Failed>(
-    call: HoldCall,
-    reply: HoldReply<Failed>,
+    call: Call & { params: { holdReference: string } },
+    reply: { fail(code: FailureCode, specifics: object): Failed },
     choose: Choose,
     { losesAnswer, ...extras }: Extras,
   ) {
@@ -178,53 +168,38 @@ function createAnswer({ findHold, ...options }: HoldChangeOptions, name: keyof t
     const hold = await findHold(query);
     if (!hold) return reply.fail('34', { message: NO_HOLD });
     const describe = (found: FoundHold) => success(describeHold(call.principal, found));
-    const { seats, isHeld, refusal } = prepare(name, hold, choose);
-    if (refusal) return reply.fail(...refusal);
-    if (seats.length === 0) return describe(hold);
+    const open = openSeats(hold);
+    if (open.length === 0)
+      return name === 'release' ? describe(hold) : reply.fail('35', { message: whyTooLate(hold) });
+    const isHeld = open[0]!.state === 'held';
+    const seats = choose(open, hold);
+    if (typeof seats === 'string') return reply.fail(...faultOf(seats, hold, isHeld));
     const outcome = await groups.submit(call, { holdId: hold.holdId, seats, ...extras });
     const find = () => findHold(query).catch(() => undefined);
-    if (outcome !== CHANGED[name]) return groups.refuse(call, reply, ...refusedAs(outcome, await find()));
-    const isLost = losesAnswer && isHeld;
-    const current = isLost ? undefined : (afterChange(name, hold, seats) ?? (await find()));
+    if (outcome !== CHANGED[name]) {
+      const why = { missing: NO_HOLD, 'too-late': await find().then((now) => now && whyTooLate(now)) };
+      return groups.refuse(call, reply, ...refusalOf(outcome as Exclude<typeof outcome, HoldChange>, why));
+    }
     // If the new state is not known, the caller repeats the change, which is safe.
+    const isLost = losesAnswer && isHeld;
+    const current = isLost ? undefined : (afterChange(hold, seats, STATE_AFTER[name]) ?? (await find()));
     return current ? describe(current) : groups.refuse(call, reply, '91');
   };
 }
 
-interface Prepared {
-  /** None: everything was released before. */
-  seats: ChangedHold['seats'];
-  /** Whether the seats were held. Otherwise the hold was confirmed before. */
-  isHeld: boolean;
-  refusal?: [FailureCode, object];
-}
-
-/** Returns the seats of a change, or why it is refused. */
-function prepare(name: keyof typeof CHANGED, hold: FoundHold, choose: Choose): Prepared {
-  const open = hold.seats.filter(({ state }) => state !== 'cancelled');
-  const held = open.filter(({ state }) => state === 'held');
-  const isHeld = held.length > 0;
-  const none = { seats: [], isHeld };
-  if (open.length === 0)
-    return name === 'release' ? none : { ...none, refusal: ['35', { message: whyTooLate(hold) }] };
-  const seats = choose(isHeld ? held : open, hold);
-  return typeof seats === 'string' ? { ...none, refusal: faultOf(seats, hold, isHeld) } : { seats, isHeld };
-}
-
-const STATE_AFTER = { confirm: 'reserved', release: 'cancelled' } as const;
-
 /** Returns the hold after a change of held seats. Undefined: it must be read. */
-function afterChange(
-  name: keyof typeof CHANGED,
-  hold: FoundHold,
-  changed: ChangedHold['seats'],
-): FoundHold | undefined {
-  if (name === 'extend') return undefined;
+function afterChange(hold: FoundHold, changed: ChangedHold['seats'], state?: 'reserved' | 'cancelled') {
   const serials = new Set(changed.map(({ serial }) => serial));
   const seats = hold.seats.map((seat) =>
-    seat.state === 'held' && serials.has(seat.serial) ? { ...seat, state: STATE_AFTER[name] } : seat,
+    seat.state === 'held' && serials.has(seat.serial) ? { ...seat, state: state! } : seat,
   );
-  return { ...hold, seats };
+  return state && { ...hold, seats };
+}
+
+/** Returns the held seats of a hold, or if there are none those that are not cancelled. */
+function openSeats({ seats }: FoundHold) {
+  const held = seats.filter(({ state }) => state === 'held');
+  return held.length > 0 ? held : seats.filter(({ state }) => state !== 'cancelled');
 }
 
 /** Returns the answer to a request that breaks a rule. It may do so because the hold is confirmed already. */
@@ -234,17 +209,12 @@ function faultOf(rule: string, hold: FoundHold, isHeld: boolean): [FailureCode, 
   return ['11', { message: rule, invalidFields: [{ field, rule: 'items' }] }];
 }
 
-function refusedAs(outcome: unknown, now: FoundHold | undefined): [FailureCode, { message?: string }] {
-  if (outcome === null) return ['34', { message: NO_HOLD }];
-  const code = REFUSALS[outcome as keyof typeof REFUSALS];
-  return [code, outcome === 'too-late' && now ? { message: whyTooLate(now) } : {}];
-}
-
-function whyTooLate({ seats }: FoundHold): string {
-  if (seats.some(({ state }) => state === 'held'))
+function whyTooLate(hold: FoundHold) {
+  const [open] = openSeats(hold);
+  if (open?.state === 'held')
     return 'A seat of the hold was released meanwhile; call Get Hold for the others';
-  if (seats.some(({ state }) => state !== 'cancelled')) return 'The hold is confirmed already';
-  return seats.some(({ isExpired }) => isExpired)
+  if (open) return 'The hold is confirmed already';
+  return hold.seats.some(({ isExpired }) => isExpired)
     ? 'The hold has expired'
     : 'The seats of the hold were released';
 }

@@ -14,10 +14,10 @@ import {
 import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
 import type { Registrations } from '../register/commit-batch.ts';
-import { toHold, type Outcome, type Reservation } from '../register/reserve-batch.ts';
-import { CODES, provokedCode, responseOf } from '../register/route.ts';
+import { CODES, toHold, type Outcome, type Reservation } from '../register/reserve-batch.ts';
+import { provokedCode, responseOf } from '../register/route.ts';
 import { addConfirmRoute, addExtendRoute, addReleaseRoute, type HoldChangeOptions } from './change-routes.ts';
-import { describeHold, NO_HOLD, secondsIn, type FoundHold } from './find-holds.ts';
+import { describeHold, NO_HOLD, secondsIn, type FoundHold } from './holds.ts';
 
 export interface HoldsOptions extends HoldChangeOptions {
   reads: Database;

@@ -1,7 +1,13 @@
 import { sql } from 'kysely';
 import { createHash, randomInt, randomUUIDv7 } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
-import type { Attendee, HoldRequest, RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
+import type {
+  Attendee,
+  FailureCode,
+  HoldRequest,
+  RegisterHeaders,
+  RegistrationRequest,
+} from '@floodgate/contract';
 import { plainArray, textArray, type Database } from '@floodgate/database';
 import type { Principal } from '@floodgate/http';
 
@@ -27,15 +33,8 @@ export const attendeeIn = ({
 });
 
 /** The seat of a hold has no attendee until the hold is confirmed. */
-const NOBODY: ReturnType<typeof attendeeIn> = {
-  fullName: null,
-  emailAddress: null,
-  phoneNumber: null,
-  gender: null,
-  tableOrSeat: null,
-  extraData1: null,
-  extraData2: null,
-};
+const NOBODY = { fullName: '', emailAddress: '' };
+export const ATTENDEE_FIELDS = Object.keys(attendeeIn(NOBODY)) as (keyof Attendee)[];
 
 /** The content that two requests with the same idempotency key must share. */
 function contentOf(request: RegistrationRequest) {
@@ -118,22 +117,16 @@ export function toHold(
   holdSeconds: number,
   headers: Headers,
 ) {
-  const { shardId, partnerId, eventId } = principal;
   const holdId = randomUUIDv7();
-  const seat = (ticketId: number): Reservation => ({
-    shardId,
-    partnerId,
-    eventId,
-    ticketId,
-    passCode: drawPassCode(),
-    ...NOBODY,
-    attendeeDigest: null,
-    returnsExisting: false,
+  // Nobody is registered twice.
+  const holder = { ...principal, duplicatePolicy: 'allow' as const };
+  const seat = (organizedEventTicketID: number): Reservation => ({
+    ...toReservation(holder, { ...NOBODY, organizedEventTicketID }, {}),
+    fullName: null,
+    emailAddress: null,
     holdSeconds,
     holdId,
     partnerReference,
-    idempotency: null,
-    batchId: undefined,
   });
   return {
     holdId,
@@ -172,29 +165,36 @@ export function reservationsOf(submissions: readonly Submission[]): readonly Res
   return submissions.flatMap((submission) => (isBulk(submission) ? submission.reservations : [submission]));
 }
 
-/** `allocation-sold`: the partner sold all that it may. `hold-limit`: the partner holds its share of the ticket. `group-refused`: another registration of an all-or-none call was refused. */
-export type Refusal =
-  | 'no-such-ticket'
-  | 'not-on-sale'
-  | 'sold-out'
-  | 'allocation-sold'
-  | 'duplicate'
-  | 'hold-limit'
-  | 'group-refused';
+/**
+ * The response code of each outcome without a seat. `allocation-sold`: the partner sold all that it may. `group-refused`: another
+ * registration of an all-or-none call was refused. `hold-limit`: the partner holds its share of the ticket. `key-reused`: the
+ * idempotency key was used with another request. `in-progress`: another request with the key is not answered yet. `overloaded`:
+ * nothing was reserved, because the queue is full, or Postgres is down or busy. `unknown`: it may have been committed, because
+ * Postgres stopped answering. `failed`: nothing was reserved, for an unexpected reason.
+ */
+export const CODES = {
+  'no-such-ticket': '30',
+  'not-on-sale': '31',
+  'sold-out': '32',
+  'allocation-sold': '32',
+  duplicate: '33',
+  'group-refused': '36',
+  'hold-limit': '37',
+  'key-reused': '40',
+  'in-progress': '41',
+  overloaded: '90',
+  unknown: '91',
+  failed: '99',
+} as const satisfies Record<string, FailureCode>;
 
-/** Outcome of one registration, from the SQL function to the response. */
+export type Refusal = keyof typeof CODES;
+
+/** Outcome of one registration, from the SQL function to the response. `replayed`: the idempotency key was answered before. */
 export type SeatOutcome =
-  /** The seat is committed. `replayed`: the idempotency key was answered before. */
   | { kind: 'registered'; serial: number; passCode: number; replayed: boolean }
   /** The attendee already had this seat. */
   | { kind: 'existing'; serial: number; passCode: number }
-  | { kind: Refusal; replayed: boolean }
-  /**
-   * `key-reused`: the idempotency key was used with another request. `in-progress`: another request with the key is not answered
-   * yet. `overloaded`: nothing was reserved, because the queue is full, or Postgres is down or busy. `unknown`: it may have been
-   * committed, because Postgres stopped answering. `failed`: nothing was reserved, for an unexpected reason.
-   */
-  | { kind: 'key-reused' | 'in-progress' | 'overloaded' | 'unknown' | 'failed' };
+  | { kind: Refusal; replayed?: boolean };
 
 /** Outcome of a call. A bulk call has one for each registration, in order. `heldAt`: when a hold was made. */
 export type Outcome =
@@ -211,7 +211,7 @@ export const OVERLOADED: SeatOutcome = { kind: 'overloaded' };
 /** The result of the SQL function. */
 interface Answer {
   /** By position. Null: all are registered. */
-  outcomes: (Refusal | 'registered' | 'existing' | 'key-reused')[] | null;
+  outcomes: SeatOutcome['kind'][] | null;
   /** By position: the serials of seats granted by this batch. */
   serials: (number | null)[];
   /** Registrations that get an earlier answer, or whose attendee already has a seat. */
@@ -324,7 +324,7 @@ function gatherBulks(submissions: readonly Submission[], outcomes: SeatOutcome[]
     const ofCall = outcomes.slice(next, (next += submission.reservations.length));
     const [first] = ofCall as [SeatOutcome];
     if (first.kind === 'key-reused') return first;
-    const replayed = 'replayed' in first && first.replayed;
+    const replayed = 'replayed' in first && first.replayed === true;
     const isHold = submission.reservations[0]!.holdId !== null;
     return { kind: 'bulk', outcomes: ofCall, replayed, ...(isHold && { heldAt: new Date(at) }) };
   });

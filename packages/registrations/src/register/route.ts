@@ -13,23 +13,7 @@ import {
 } from '@floodgate/contract';
 import type { Principal, Routes } from '@floodgate/http';
 import type { Registrations } from './commit-batch.ts';
-import { isNew, toReservation, type SeatOutcome } from './reserve-batch.ts';
-
-/** The response code of each outcome without a seat. */
-export const CODES = {
-  'no-such-ticket': '30',
-  'not-on-sale': '31',
-  'sold-out': '32',
-  'allocation-sold': '32',
-  duplicate: '33',
-  'group-refused': '36',
-  'hold-limit': '37',
-  'key-reused': '40',
-  'in-progress': '41',
-  overloaded: '90',
-  unknown: '91',
-  failed: '99',
-} as const satisfies Record<Exclude<SeatOutcome['kind'], 'registered' | 'existing'>, FailureCode>;
+import { CODES, isNew, toReservation, type SeatOutcome } from './reserve-batch.ts';
 
 /** Every failure code that Register For Event can return. */
 export const REGISTER_FAILURES = [

@@ -13,10 +13,9 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Principal, Routes } from '@floodgate/http';
-import type { ChangeGroups } from '../change/change-registrations.ts';
-import { whyNotReplaced, type Replaced, type ReplacementGroups } from '../change/replace-attendee.ts';
-import { digestFor } from '../register/reserve-batch.ts';
-import { CODES, provokedCode } from '../register/route.ts';
+import { whyNotReplaced, type ChangeGroups, type ReplacementGroups } from '../change/change-registrations.ts';
+import { CODES, digestFor } from '../register/reserve-batch.ts';
+import { provokedCode } from '../register/route.ts';
 import { statusOf, type FindRegistration, type RegistrationRow } from './find-registrations.ts';
 
 const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
@@ -24,7 +23,18 @@ const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
 /** The groups that commit the changes of partners. */
 type Changes = Record<keyof typeof ROUTES, ChangeGroups>;
 
-export const REFUSALS = { ...CODES, 'too-late': '35' } as const;
+const REFUSALS = { ...CODES, 'too-late': '35', missing: '34' } as const;
+type Undone = keyof typeof REFUSALS;
+
+/** Returns the code of a change that was not made, and the message of this outcome. Null: what should change is missing. */
+export function refusalOf(
+  outcome: Undone | null,
+  messages: { [Name in Undone]?: string | undefined },
+): [FailureCode, { message?: string }] {
+  const kind = outcome ?? 'missing';
+  const message = messages[kind];
+  return [REFUSALS[kind], message === undefined ? {} : { message }];
+}
 
 // The order of the API reference: its reader can try one after the other.
 const ROUTES = {
@@ -94,12 +104,11 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
         if (!named) return reply.fail('34');
         const outcome = await changes[name].submit(request, named);
         if (outcome === 'cancelled' || outcome === 'confirmed') return success(passReference);
-        if (outcome === null) return reply.fail('34');
         const find = () => findRegistration(named);
         // If this read fails, the refusal has the default message.
         const row = outcome === 'too-late' ? await find().catch(() => undefined) : undefined;
-        const specifics = row && { message: whyTooLate(name, row) };
-        return changes[name].refuse(request, reply, REFUSALS[outcome], specifics);
+        const refusal = refusalOf(outcome, { 'too-late': row && whyTooLate(name, row) });
+        return changes[name].refuse(request, reply, ...refusal);
       },
     );
 }
@@ -148,22 +157,12 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
       const attendeeDigest = digestFor(principal, row.ticketId, attendee);
       const done = await groups.submit(request, { ...named, attendee, attendeeDigest });
       const { eventId, passPrefix: prefix } = principal;
-      if (!isReplaced(done)) return groups.refuse(request, reply, ...refusedAs(done, row));
+      if (typeof done === 'string' || done === null)
+        return groups.refuse(request, reply, ...refusalOf(done, { 'too-late': whyNotReplaced(row.state) }));
       if (provoked === '91' && row.state !== 'cancelled') return groups.refuse(request, reply, '91');
       return success(formatPassReference({ prefix, eventId, ...done }));
     },
   );
-}
-
-type Submitted = Awaited<ReturnType<ReplacementGroups['submit']>>;
-
-const isReplaced = (done: Submitted): done is Extract<Replaced, { outcome: 'replaced' }> =>
-  typeof done === 'object' && done?.outcome === 'replaced';
-
-function refusedAs(done: Submitted, { state }: RegistrationRow): [FailureCode, { message?: string }] {
-  if (done === null) return ['34', {}];
-  const outcome = (typeof done === 'string' ? done : done.outcome) as keyof typeof REFUSALS;
-  return [REFUSALS[outcome], outcome === 'too-late' ? { message: whyNotReplaced(state) } : {}];
 }
 
 function whyTooLate(change: keyof typeof ROUTES, { state, isExpired }: RegistrationRow) {

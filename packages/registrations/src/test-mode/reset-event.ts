@@ -11,7 +11,7 @@ import type { Principal, Routes } from '@floodgate/http';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql, type RawBuilder } from 'kysely';
 import type { ChangeGroups, NamedRegistration } from '../change/change-registrations.ts';
-import { REFUSALS } from '../status/routes.ts';
+import { refusalOf } from '../status/routes.ts';
 
 const SCHEMA = {
   operationId: 'resetTestEvent',
@@ -34,7 +34,7 @@ export function addResetRoute(api: Routes, db: Database, cancels: ChangeGroups, 
     const isWanted = () => !raw.socket.destroyed;
     const done = await queue(principal.partnerId, isWanted, () => resetEvent(db, cancels, principal));
     if (typeof done === 'object') return success(done);
-    return cancels.refuse(request, reply, REFUSALS[done]);
+    return cancels.refuse(request, reply, ...refusalOf(done, {}));
   });
 }
 

@@ -1,16 +1,25 @@
-import { DEFAULT_HOLD_SECONDS, formatPassReference, formatTimestamp, type Hold } from '@floodgate/contract';
+import {
+  DEFAULT_HOLD_SECONDS,
+  formatPassReference,
+  formatTimestamp,
+  type Attendee,
+  type Hold,
+} from '@floodgate/contract';
 import { sql } from 'kysely';
-import { plainArray, type Database } from '@floodgate/database';
+import { plainArray, textArray, type Database } from '@floodgate/database';
 import type { Principal } from '@floodgate/http';
-import { IS_EXPIRED, STATE, type RegistrationRow } from '../status/find-registrations.ts';
+import { createGroups } from '../change/change-registrations.ts';
+import type { RegistrationsOptions } from '../register/commit-batch.ts';
+import { ATTENDEE_FIELDS, attendeeIn } from '../register/reserve-batch.ts';
+import {
+  IS_EXPIRED,
+  STATE,
+  type RegistrationQuery,
+  type RegistrationRow,
+} from '../status/find-registrations.ts';
 
 /** A hold, and the partner and event that it must belong to. */
-export interface HoldQuery {
-  shardId: number;
-  holdId: string;
-  partnerId: number;
-  eventId: number;
-}
+export type HoldQuery = Omit<RegistrationQuery, 'serial'> & { holdId: string };
 
 /** Finds one hold. Concurrent calls share a statement. */
 export type FindHold = (query: HoldQuery) => Promise<FoundHold | undefined>;
@@ -77,3 +86,56 @@ export function describeHold({ passPrefix: prefix, eventId }: Principal, { holdI
     })),
   };
 }
+
+export type HoldChange = 'confirmed' | 'released' | 'extended';
+/** The change: also if it was made already. Null: a seat is not part of the hold. */
+type HoldChanged = HoldChange | 'too-late' | 'duplicate' | null;
+
+/** A hold to change, with the serials of all its seats that change. */
+export interface ChangedHold {
+  holdId: string;
+  seats: readonly ChangedSeat[];
+  /** How much longer an extended hold lasts, from now. */
+  seconds?: number;
+}
+
+interface ChangedSeat {
+  serial: number;
+  /** The attendee of a confirmed seat. */
+  attendee?: Attendee;
+  /** Null: the event allows duplicates. */
+  attendeeDigest?: string | null;
+}
+
+export type HoldGroups = ReturnType<typeof createHoldGroups>;
+
+/** Returns functions that change holds in groups. A hold ends `mostSeconds` after it was made, however often it is extended. */
+export const createHoldGroups = (
+  { mostSeconds, ...options }: RegistrationsOptions & { mostSeconds: number },
+  change: HoldChange,
+) =>
+  createGroups<ChangedHold, HoldChanged>(
+    options,
+    async (shardId, holds) => {
+      const seats = holds.flatMap((hold, index) =>
+        hold.seats.map(({ attendee, ...seat }) => ({
+          ...seat,
+          hold: index + 1,
+          ...(attendee && attendeeIn(attendee)),
+        })),
+      );
+      const text = (field: keyof Attendee) => textArray(seats.map((seat) => seat[field] ?? null));
+      const { rows } = await sql<{ outcomes: HoldChanged[] }>`
+        select change_holds(
+          ${shardId}::integer, ${options.lockWithinMs}::integer, ${change}::text,
+          ${plainArray(holds.map(({ holdId }) => holdId))}::uuid[],
+          ${plainArray(holds.map(({ seconds = null }) => seconds))}::integer[], ${mostSeconds}::integer,
+          ${plainArray(seats.map(({ hold }) => hold))}::integer[],
+          ${plainArray(seats.map(({ serial }) => serial))}::bigint[],
+          ${plainArray(seats.map(({ attendeeDigest = null }) => attendeeDigest))}::uuid[],
+          ${sql.join(ATTENDEE_FIELDS.map((field) => sql`${text(field)}::text[]`))}
+        ) as outcomes`.execute(options.db);
+      return rows[0]!.outcomes;
+    },
+    ({ seats }) => seats.length,
+  );
