@@ -71,7 +71,8 @@ export const registrationsApi = defineApi({
       onCommitted: notifier.notify,
     };
     const mostSeconds = settings.HOLD_LIMIT_SECONDS;
-    const { register, replace, changes, holds, all } = openGroups(options, mostSeconds, metrics);
+    const groups = openGroups(options, mostSeconds, metrics);
+    const { register } = groups;
     const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
       findRegistrations(reads, queries),
     );
@@ -84,44 +85,40 @@ export const registrationsApi = defineApi({
         addBulkRoute(api, register, answerWithinMs);
         addStatusRoute(api, findRegistration);
         addListRoute(api, reads, answerWithinMs);
-        addChangeRoutes(api, changes, findRegistration);
-        addAttendeeRoute(api, replace, findRegistration);
-        addHoldRoutes(api, { reads, register, findHold, mostSeconds, ...holds });
-        addResetRoute(api, resets, changes.cancel, answerWithinMs);
+        addChangeRoutes(api, groups, findRegistration);
+        addAttendeeRoute(api, groups.replace, findRegistration);
+        addHoldRoutes(api, { ...groups, reads, findHold, mostSeconds });
+        addResetRoute(api, resets, groups.cancel, answerWithinMs);
       },
       async close() {
-        await Promise.all(Object.values(all).map((groups) => groups.drain()));
+        await Promise.all(Object.values(groups).map((one) => one.drain()));
         notifier.flush();
       },
     };
   },
 });
 
-/** Opens the groups that commit the requests of partners. `all` has them by the name that metrics give them. */
+/** Opens the groups that commit the requests of partners, by the name that metrics give them. */
 function openGroups(options: RegistrationsOptions, mostSeconds: number, metrics: ApiContext['metrics']) {
   const onGroup = recordGroups(metrics);
   const named = (kind: string) => ({ ...options, mostSeconds, onGroup: onGroup(kind) });
-  const register = openRegistrations(named('register'));
-  const replace = createReplacementGroups(named('replace'));
-  const changes = {
+  const groups = {
+    register: openRegistrations(named('register')),
+    replace: createReplacementGroups(named('replace')),
     cancel: createChangeGroups(named('cancel'), 'cancelled'),
     confirm: createChangeGroups(named('confirm'), 'confirmed'),
+    'confirm hold': createHoldGroups(named('confirm hold'), 'confirmed'),
+    'extend hold': createHoldGroups(named('extend hold'), 'extended'),
+    'release hold': createHoldGroups(named('release hold'), 'released'),
   };
-  const holds = {
-    confirm: createHoldGroups(named('confirm hold'), 'confirmed'),
-    extend: createHoldGroups(named('extend hold'), 'extended'),
-    release: createHoldGroups(named('release hold'), 'released'),
-  };
-  const ofHolds = Object.entries(holds).map(([kind, groups]) => [`${kind} hold`, groups] as const);
-  const all = { register, replace, ...changes, ...Object.fromEntries(ofHolds) };
-  metrics?.figures(() => Promise.resolve(Object.entries(all)), {
+  metrics?.figures(() => Promise.resolve(Object.entries(groups)), {
     waiting: {
       help: 'Registrations that wait for a commit',
       labels: ['kind'],
-      samples: (kinds) => kinds.map(([kind, groups]) => [{ kind }, groups.waiting()]),
+      samples: (kinds) => kinds.map(([kind, { waiting }]) => [{ kind }, waiting()]),
     },
   });
-  return { register, replace, changes, holds, all };
+  return groups;
 }
 
 const SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];

@@ -1,8 +1,105 @@
-import type { Command } from '@commander-js/extra-typings';
-import { answering, loadSettings, tableOf, withDatabase, type Cli } from '@floodgate/command';
+import { once, type EventEmitter } from 'node:events';
+import { Option, type Command } from '@commander-js/extra-typings';
+import { performing } from '@floodgate/audit/performing';
+import { answering, loadSettings, record, tableOf, withDatabase, type Cli } from '@floodgate/command';
+import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
+import type { RegistrationStatus } from '@floodgate/contract';
+import { reading } from '@floodgate/operators/reading';
 
 export { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
-export { addRegistrationCommands } from './list/command.ts';
+
+const STATES = ['confirmed', 'cancelled', 'failed'] as const;
+
+type Entry = RegistrationStatus & { partnerReference: string | null };
+
+interface RegistrationPage {
+  registrations: Entry[];
+  cursor: string;
+  more: boolean;
+}
+
+/** `floodgate registration …`. Only `export` prints attendees' data. */
+export function addRegistrationCommands(program: Command, cli: Cli) {
+  const registration = program.command('registration').description('states of registrations');
+  const reads = reading(registration, cli, async () => (await import('./console.ts')).registrationOperations);
+  reads('list', 'registrationList', ({ registrations, cursor, more }: RegistrationPage) => {
+    const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
+    return `${tableOf(registrations.map(fieldsOf))}\n${ending}`;
+  })
+    .description("changes of a partner's registrations for an event, in order")
+    .argument('<eventId>', 'the event', parseId)
+    .argument('<partnerId>', 'the partner', parseId)
+    .option('--after <cursor>', 'continue from this cursor', parseCursor, 0)
+    .option('--limit <entries>', 'at most this many', parseLimit, 100)
+    .addOption(new Option('--state <state>', 'only entries of this state').choices(STATES))
+    .option(
+      '--partner-reference <reference>',
+      'the registrations with this reference of the partner',
+      parseText,
+    );
+  addExport(registration, cli);
+  reads('show', 'registrationShow', ({ partnerId, ...status }: Entry & { partnerId: number }) =>
+    record({ ...fieldsOf(status), partner: partnerId }),
+  )
+    .description('state of a registration')
+    .argument('<passReference>', 'its pass reference', parseText);
+  const performs = performing(registration, cli, () => import('./actions.ts'));
+  performs('cancel', 'cancelRegistrationAction', ({ passReference, wasCancelled }) => {
+    return `cancelled: ${passReference}${wasCancelled ? ' (already)' : ''}`;
+  })
+    .description('cancel a registration, even after the deadline; its seat can be sold again')
+    .argument('<passReference>', 'its pass reference', parseText);
+  performs('correct', 'correctRegistrationAction', ({ passReference, corrected }) => {
+    return `corrected: ${corrected.join(' and ')} of ${passReference}`;
+  })
+    .description('correct the name or e-mail address of an attendee; the pass stays valid')
+    .argument('<passReference>', 'its pass reference', parseText)
+    .option('--full-name <name>', 'the right name', parseText)
+    .option('--email-address <address>', 'the right address', parseText);
+  performs('replace', 'replaceAttendeeAction', ({ passReference, replaced }) => {
+    return `replaced: ${replaced} by ${passReference}`;
+  })
+    .description(
+      'give the seat of a registration to another attendee, even after the deadline; the old pass is revoked',
+    )
+    .argument('<passReference>', 'its pass reference', parseText)
+    .argument('<fullName>', 'the name of the new attendee', parseText)
+    .argument('<emailAddress>', 'the address of the new attendee', parseText);
+}
+
+function addExport(registration: Command, cli: Cli) {
+  const formats = new Option('--format <format>', 'the format').choices(['csv', 'ndjson'] as const);
+  registration
+    .command('export')
+    .description(
+      'print all registrations of an event with their attendees; cells that could be formulas get an apostrophe',
+    )
+    .argument('<eventId>', 'the event', parseId)
+    .addOption(formats.default('csv' as const))
+    .action(async (eventId, { format }) => {
+      const { exportRegistrations } = await import('./export/export-registrations.ts');
+      const { databaseUrl } = await loadSettings(cli.env);
+      await withDatabase(databaseUrl, null, async (db) => {
+        for await (const chunk of exportRegistrations(db, eventId, format)) {
+          // A slow reader of standard output must not fill the memory.
+          if (cli.stdout.write(chunk) === false) await once(cli.stdout as unknown as EventEmitter, 'drain');
+        }
+      });
+    });
+}
+
+/** The text output of a registration. */
+function fieldsOf(status: Entry) {
+  return {
+    'pass reference': status.passReference,
+    state: status.state,
+    ticket: status.organizedEventTicketID,
+    reserved: status.dateReserved,
+    finalized: status.dateFinalized,
+    cancelled: status.dateCancelled,
+    'partner reference': status.partnerReference,
+  };
+}
 
 /** Differences in the text output. More do not help an operator, and --json has them all. */
 const SHOWN = 100;

@@ -7,7 +7,7 @@ import { Download, operationsOn } from '@floodgate/operators';
 import { InvalidInput, NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
 import { EXPORT_FORMATS, exportRegistrations } from './export/export-registrations.ts';
-import { findAttendees } from './find/find-attendees.ts';
+import { AttendeeQuery, findAttendees, State } from './find/find-attendees.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
 import {
   CURSOR_PROBLEMS,
@@ -23,10 +23,6 @@ const attendees = operationsOn('attendees');
 const queue = operationsOn('queue');
 
 const OneRegistration = { passReference: text(1, 255) };
-const State = Type.Union(
-  (['confirmed', 'cancelled', 'failed'] as const).map((state) => Type.Literal(state)),
-  { description: 'confirmed, cancelled or failed' },
-);
 const { shardId: _shard, ...redriven } = actions.redriveAction.input.properties;
 
 export const registrationOperations = [
@@ -96,16 +92,7 @@ export const registrationOperations = [
     'POST /attendees/find',
     'Find attendees by the beginning of their name or e-mail address, or list those of an event',
     'attendeeFind',
-    {
-      eventId: Type.Optional(Id),
-      namePrefix: Type.Optional(text(1, 255)),
-      emailPrefix: Type.Optional(text(1, 254)),
-      partnerId: Type.Optional(Id),
-      ticketId: Type.Optional(Id),
-      state: Type.Optional(State),
-      after: Cursor,
-      limit,
-    },
+    { ...AttendeeQuery.properties, limit },
     (db, { limit: most = 100, ...query }) => findAttendees(db, query, most),
   ),
   registrations.performs(

@@ -16,12 +16,8 @@ import { relayDueBatches } from './finalize/relay.ts';
 import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/expired-keys.ts';
 
 const EXPIRY_INTERVAL_MS = 60_000;
-/** How soon operators find a new registration. */
-const INDEX_INTERVAL_MS = 2_000;
 /** During a launch, this many are indexed per interval: half a percent of the CPU that their registration costs. */
 const INDEXED_AT_ONCE = 1_000;
-/** How soon the seat of an expired hold can be sold again. */
-const HOLDS_INTERVAL_MS = 1_000;
 /** Few rows per statement, so that it does not block others for long. */
 const ROWS_PER_STATEMENT = 1_000;
 
@@ -50,7 +46,8 @@ export const registrationsWorker = defineWorker({
     return {
       jobs: [{ ...handled(finalizeBatchesJob, finalize), concurrency: config.FINALIZE_CONCURRENCY }],
       tasks: [
-        expiry('holds', HOLDS_INTERVAL_MS, async (shardId) => {
+        // How soon the seat of an expired hold can be sold again.
+        expiry('holds', 1_000, async (shardId) => {
           const expired = await expireHolds(db, shardId, ROWS_PER_STATEMENT);
           // May fail: the relay finds the changes.
           if (expired > 0) enqueue({ shardId, batchIds: [] }).catch(() => {});
@@ -58,7 +55,8 @@ export const registrationsWorker = defineWorker({
         }),
         {
           name: 'attendee index',
-          intervalMs: INDEX_INTERVAL_MS,
+          // How soon operators find a new registration.
+          intervalMs: 2_000,
           run: () => inEachShard(db, (shardId) => indexAttendees(db, shardId, INDEXED_AT_ONCE), shards),
         },
         { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },

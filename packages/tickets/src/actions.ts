@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
-import { Failure, NotFound } from '@floodgate/service/failure';
+import { Failure } from '@floodgate/service/failure';
 import { allocate, assertEnough, LIST_OR_ALLOCATIONS, listAllocations } from './allocations.ts';
 import {
   createTicket,
@@ -11,8 +11,8 @@ import {
   switchAlone,
   switchSales,
   updateTicket,
+  type TicketSettings,
 } from './tickets.ts';
-import type { TicketSettings } from './tickets.ts';
 
 const MAX_PRICE = 9_999_999_999.99;
 const PRICE_RULE = `an amount from 0 to ${MAX_PRICE} with at most 2 decimals`;
@@ -78,7 +78,6 @@ export const updateTicketAction = defineAction({
   },
   run: async (db, { ticketId, lastModifiedBy = DEFAULT_AUTHOR, ...settings }, note) => {
     const before = await lockTicket(db, ticketId);
-    if (!before) throw new NotFound('no such ticket');
     if (settings.active !== undefined) await switchAlone(db, before, settings.active);
     const ticket = await updateTicket(db, before, settings, lastModifiedBy);
     if (ticket.allocated && ticket.offerHours !== null) throw new Failure(LIST_OR_ALLOCATIONS);

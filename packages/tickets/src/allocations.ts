@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { inCamelCase, type Database } from '@floodgate/database';
-import { Failure, NotFound } from '@floodgate/service/failure';
+import { Failure } from '@floodgate/service/failure';
 import { lockTicket, type Ticket } from './tickets.ts';
 
 /** The seats of a ticket that only one partner may sell, and how many it may sell at most. */
@@ -37,7 +37,6 @@ export async function allocate(
   settings: AllocationSettings,
 ) {
   const ticket = await lockTicket(db, ticketId);
-  if (!ticket) throw new NotFound('no such ticket');
   const { shardId, eventId, offerHours } = ticket;
   const key = { shardId, ticketId, partnerId };
   const isSet = settings.reserved > 0 || settings.cap !== null;
@@ -54,7 +53,7 @@ export async function allocate(
   if (isSet)
     await tables
       .insertInto('allocations')
-      .values({ ...key, ...settings, taken: await countTaken(db, key) })
+      .values({ ...key, ...settings, taken: await countTaken(db, shardId, ticketId, partnerId) })
       .execute();
   const after = await listAllocations(db, shardId, [ticketId]);
   assertEnough(ticket, after);
@@ -67,15 +66,11 @@ export async function allocate(
   return { before, after };
 }
 
-async function countTaken(
-  db: Database,
-  { shardId, ticketId, partnerId }: Record<'shardId' | 'ticketId' | 'partnerId', number>,
-) {
+async function countTaken(db: Database, shard: number, ticket: number, partner: number) {
   const { rows } = await sql<{ taken: number }>`
     select count(*) as taken from registrations
-    where shard_id = ${shardId} and ticket_id = ${ticketId} and partner_id = ${partnerId} and cancelled_at is null`.execute(
-    db,
-  );
+    where shard_id = ${shard} and ticket_id = ${ticket} and partner_id = ${partner} and cancelled_at is null
+  `.execute(db);
   return rows[0]!.taken;
 }
 

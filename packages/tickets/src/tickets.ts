@@ -61,15 +61,17 @@ export async function createTicket(db: Database, eventId: number, settings: NewT
   });
 }
 
+const selectTicket = (db: Database, shardId: number, ticketId: number) =>
+  inCamelCase(db)
+    .selectFrom('tickets')
+    .select(['shardId', ...COLUMNS])
+    .where('shardId', '=', shardId)
+    .where('id', '=', ticketId);
+
 /** Returns a ticket with its shard. Throws Failure if it does not exist. */
 export async function findTicket(db: Database, ticketId: number) {
   const { answers, away } = await askShards(await shardIds(db), (shardId) =>
-    inCamelCase(db)
-      .selectFrom('tickets')
-      .select(['shardId', ...COLUMNS])
-      .where('shardId', '=', shardId)
-      .where('id', '=', ticketId)
-      .executeTakeFirst(),
+    selectTicket(db, shardId, ticketId).executeTakeFirst(),
   );
   const found = answers.find((answer) => answer !== undefined);
   if (!found)
@@ -77,19 +79,11 @@ export async function findTicket(db: Database, ticketId: number) {
   return found;
 }
 
-/**
- * Locks a ticket and returns it with its shard, or undefined if it does not exist. Throws Failure if it may
- * be in a shard that does not answer.
- */
+/** Locks a ticket and returns it with its shard. Throws Failure if it does not exist, or may be in a shard that does not answer. */
 export async function lockTicket(db: Database, ticketId: number) {
   const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
     await sql`savepoint asking`.execute(db);
-    const ticket = inCamelCase(db)
-      .selectFrom('tickets')
-      .select(['shardId', ...COLUMNS])
-      .where('shardId', '=', shardId)
-      .where('id', '=', ticketId)
-      .forNoKeyUpdate();
+    const ticket = selectTicket(db, shardId, ticketId).forNoKeyUpdate();
     return ticket.executeTakeFirst().catch(async (error: unknown) => {
       await sql`rollback to savepoint asking`.execute(db);
       throw error;
@@ -97,6 +91,7 @@ export async function lockTicket(db: Database, ticketId: number) {
   });
   const found = answers.find((answer) => answer !== undefined);
   if (!found && away.length > 0) throw new Failure(`found no such ticket, but ${awayText(away)}`);
+  if (!found) throw new NotFound('no such ticket');
   return found;
 }
 

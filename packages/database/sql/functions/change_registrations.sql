@@ -11,35 +11,29 @@ as $$
 #variable_conflict use_column
 declare
   is_confirmation constant boolean := change = 'confirmed';
-  outcomes text[] := array_fill(null::text, array[cardinality(wanted)]);
+  outcomes text[];
   due bigint[];
   due_tickets integer[];
   confirmed bigint[];
-  entry record;
 begin
   perform set_config('lock_timeout', lock_within_ms::text, true);
-  for entry in
-    select position, r.serial, ticket_id,
+  select array_agg(case when is_done or not is_late then change when is_late then 'too-late' end order by position),
+    array_agg(r.serial) filter (where not (is_done or is_late)), array_agg(ticket_id) filter (where not (is_done or is_late))
+  from unnest(wanted, wanted_partners, wanted_events, wanted_codes, deadlines) with ordinality
+    as input (serial, partner_id, event_id, pass_code, deadline, position)
+  left join lateral (
+    select serial, ticket_id,
       case when is_confirmation then cancelled_at is null and coalesce(held_until = 'infinity', true)
         else cancelled_at is not null end as is_done,
       -- The seat of a basket needs an attendee: see change_holds.
       case when is_confirmation then cancelled_at is not null or held_until <= now() or full_name is null
-        else coalesce(now() >= deadlines[position], false) end as is_late
-    from unnest(wanted, wanted_partners, wanted_events, wanted_codes) with ordinality
-      as input (serial, partner_id, event_id, pass_code, position)
-    cross join lateral (
-      select serial, ticket_id, cancelled_at, held_until, full_name from registrations
-      where shard_id = shard and serial = input.serial and partner_id = input.partner_id
-        and event_id = input.event_id and pass_code = input.pass_code
-      offset 0
-    ) r
-  loop
-    outcomes[entry.position] := case when entry.is_done or not entry.is_late then change else 'too-late' end;
-    if not (entry.is_done or entry.is_late) then
-      due := due || entry.serial;
-      due_tickets := due_tickets || entry.ticket_id;
-    end if;
-  end loop;
+        else coalesce(now() >= deadline, false) end as is_late
+    from registrations
+    where shard_id = shard and serial = input.serial and partner_id = input.partner_id
+      and event_id = input.event_id and pass_code = input.pass_code
+    offset 0
+  ) r on true
+  into outcomes, due, due_tickets;
   if due is null then
     return outcomes;
   elsif not is_confirmation then
@@ -49,22 +43,19 @@ begin
 
   -- Another transaction may have confirmed or cancelled a row since it was read. After the wait for the row lock,
   -- Postgres checks this condition again. So only one of several callers changes the row and publishes the change.
-  for entry in
+  with kept as (
     update registrations set held_until = 'infinity'
     where shard_id = shard and serial = any(due) and cancelled_at is null and held_until < 'infinity'
     returning serial
-  loop
-    confirmed := confirmed || entry.serial;
-  end loop;
+  )
+  select array_agg(serial) from kept into confirmed;
   perform record_changes(shard, change, confirmed);
-  for entry in
-    select position from unnest(wanted) with ordinality as input (serial, position)
-    cross join lateral (
+  return array(
+    select case when cancelled_at is not null and outcomes[position] = change then 'too-late' else outcomes[position] end
+    from unnest(wanted) with ordinality as input (serial, position)
+    left join lateral (
       select cancelled_at from registrations where shard_id = shard and serial = input.serial offset 0
-    ) r
-    where cancelled_at is not null and outcomes[position] = change
-  loop
-    outcomes[entry.position] := 'too-late';
-  end loop;
-  return outcomes;
+    ) r on true
+    order by position
+  );
 end $$;

@@ -10,6 +10,7 @@ as $$
 #variable_conflict use_column
 declare
   new_serial bigint;
+  refusal text;
   entry record;
   earlier waiting_entries;
 begin
@@ -27,14 +28,15 @@ begin
         is not distinct from (ticket, wanted_seats, contact_name, contact_address, reference) then 'joined'
       else 'key-reused' end);
   end if;
-  if entry is null or not entry.on_sale or not entry.has_list or wanted_seats > entry.capacity or entry.free > 0 and entry.waiting = 0
-  then
-    return json_build_object('outcome', case
-      when entry is null then 'no-such-ticket'
-      when not entry.on_sale then 'not-on-sale'
-      when not entry.has_list then 'no-list'
-      when wanted_seats > entry.capacity then 'too-many'
-      else 'not-sold-out' end);
+  refusal := case
+    when entry is null then 'no-such-ticket'
+    when not entry.on_sale then 'not-on-sale'
+    when not entry.has_list then 'no-list'
+    when wanted_seats > entry.capacity then 'too-many'
+    when entry.free > 0 and entry.waiting = 0 then 'not-sold-out'
+  end;
+  if refusal is not null then
+    return json_build_object('outcome', refusal);
   end if;
 
   new_serial := nextval('registrations_serial_seq');

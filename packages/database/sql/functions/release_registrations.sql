@@ -12,7 +12,7 @@ as $$
 declare
   entry record;
   -- By registration that this call cancels.
-  released bigint[] := '{}';
+  released bigint[];
   tickets_of integer[];
   partners_of integer[];
   holds_of uuid[];
@@ -32,18 +32,13 @@ begin
       waited_for := waited_for || entry.id;
     end if;
   end loop;
-  for entry in
+  with gone as (
     update registrations set cancelled_at = now()
     where shard_id = shard and serial = any(due) and cancelled_at is null and (not only_expired or held_until <= now())
     returning serial, ticket_id, partner_id, hold_id
-  loop
-    released := released || entry.serial;
-    tickets_of := tickets_of || entry.ticket_id;
-    partners_of := partners_of || entry.partner_id;
-    if entry.hold_id is not null then
-      holds_of := holds_of || entry.hold_id;
-    end if;
-  end loop;
+  )
+  select array_agg(serial), array_agg(ticket_id), array_agg(partner_id), array_agg(hold_id) filter (where hold_id is not null)
+  from gone into released, tickets_of, partners_of, holds_of;
   perform record_changes(shard, 'cancelled', released);
 
   for entry in
@@ -78,5 +73,5 @@ begin
   for i in 1 .. cardinality(waited_for) loop
     perform serve_waiting(shard, waited_for[i], 1000);
   end loop;
-  return cardinality(released);
+  return coalesce(cardinality(released), 0);
 end $$;

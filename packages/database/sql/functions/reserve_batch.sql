@@ -81,29 +81,26 @@ declare
   their_partners integer[];
   their_serials bigint[];
   replays bigint[] := '{}';
-  -- By position: an index into holds_left. Null: the seat is not held, or holds are not limited.
-  holders integer[];
-  -- By ticket and partner: number of seats that the partner can still hold. The first element is for seats without a
-  -- limit.
-  holds_left integer[] := '{2147483647}';
-  holds_suffice boolean := true;
   -- The wanted tickets with allocations.
   allocated integer[] := '{}';
   -- By wanted ticket: seats that are reserved for partners and not taken.
   set_aside integer[] := array_fill(0, array[cardinality(wanted_tickets)]);
-  -- By position: an index into the next arrays. Null: the partner has no allocation.
+  -- By position: an index into the next arrays. Null: the partner has no limit for the ticket.
   sellers integer[];
   seller integer;
-  -- By ticket and partner with an allocation: its reserved seats that are left, how many more it may take, and how many
-  -- it takes now. The first element is for the others.
+  -- By ticket and partner with an allocation or a hold: its reserved seats that are left, how many more it may take and
+  -- hold, and how many it takes now. The first element is for the others.
   own_left integer[] := '{0}';
   caps_left integer[] := '{2147483647}';
+  holds_left integer[] := '{2147483647}';
   seller_tickets integer[] := '{0}';
   seller_partners integer[] := '{0}';
   seller_sold integer[] := '{0}';
   -- By position: it got a reserved seat.
   from_own boolean[];
-  caps_suffice boolean := true;
+  limits_suffice boolean := true;
+  -- A partner has an allocation.
+  counts_sold boolean := false;
   entry record;
 begin
   -- Local to this transaction, so that it works through a connection pooler.
@@ -228,72 +225,57 @@ begin
     loop
       set_aside[entry.index] := entry.seats;
     end loop;
-    for entry in
-      select owner.*, a.own, a.most
-      from (
-        select ticket, partner_id, array_agg(position::integer) as positions
-        from unnest(tickets, partners) with ordinality as input (ticket, partner_id, position)
-        where wanted_tickets[ticket] = any(allocated) group by ticket, partner_id
-      ) owner
-      cross join lateral (
-        select case when coalesce(releases_at > now(), true) then greatest(reserved - taken, 0) else 0 end as own,
-          coalesce(cap - taken, 2147483647) as most
-        from allocations
-        where shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
-        offset 0
-      ) a
-    loop
-      own_left := own_left || entry.own;
-      caps_left := caps_left || entry.most;
-      seller_tickets := seller_tickets || wanted_tickets[entry.ticket];
-      seller_partners := seller_partners || entry.partner_id;
-      seller_sold := seller_sold || cardinality(entry.positions);
-      caps_suffice := caps_suffice and cardinality(entry.positions) <= entry.most;
-      for i in 1 .. cardinality(entry.positions) loop
-        sellers[entry.positions[i]] := cardinality(own_left);
-      end loop;
-    end loop;
   end if;
   for i in 1 .. cardinality(wanted_tickets) loop
     seats_suffice := seats_suffice and coalesce(seats_left[i] - set_aside[i] >= wanted_seats[i], false);
   end loop;
 
-  -- By ticket and partner: the seats that the partner can hold in addition to its current holds. Its share is at least
-  -- one seat, and all seats that are reserved for it. The tickets are locked, so no other transaction can add holds.
-  if held_seconds is not null and hold_percent is not null then
+  -- A partner can hold its share of a ticket, at least one seat, and all seats that are reserved for it. The tickets are
+  -- locked, so no other transaction can add holds.
+  if allocated <> '{}' or held_seconds is not null and hold_percent is not null then
     for entry in
-      select owner.positions,
-        (greatest(capacities[owner.ticket]::bigint * hold_percent / 100, 1, reserved) - held.seats)::integer as seats
+      select owner.*, greatest(a.reserved - a.taken, 0) as own, coalesce(a.cap - a.taken, 2147483647) as most,
+        a.taken is not null as is_allocated, case when hold_percent is null then 2147483647
+          else greatest(capacities[ticket]::bigint * hold_percent / 100, 1, a.reserved) - held.seats end::integer as most_holds
       from (
-        select ticket, partner_id, array_agg(position::integer) as positions
+        select ticket, partner_id, array_agg(position::integer) as positions, count(held_for) as holds
         from unnest(tickets, partners, held_seconds) with ordinality as input (ticket, partner_id, held_for, position)
-        where held_for is not null group by ticket, partner_id
+        where wanted_tickets[ticket] = any(allocated) or held_for is not null
+        group by ticket, partner_id
       ) owner
+      left join lateral (
+        select taken, cap, case when coalesce(releases_at > now(), true) then reserved else 0 end as reserved
+        from allocations
+        where shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
+        offset 0
+      ) a on true
       cross join lateral (
         select count(*) as seats from registrations
-        where shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
+        where hold_percent is not null and owner.holds > 0
+          and shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
           and held_until > now() and held_until < 'infinity' and cancelled_at is null
         offset 0
       ) held
-      left join lateral (
-        select reserved from allocations
-        where shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
-          and coalesce(releases_at > now(), true)
-        offset 0
-      ) a on true
     loop
-      holds_left := holds_left || entry.seats;
-      holds_suffice := holds_suffice and cardinality(entry.positions) <= entry.seats;
+      own_left := own_left || entry.own;
+      caps_left := caps_left || entry.most;
+      holds_left := holds_left || entry.most_holds;
+      seller_tickets := seller_tickets || wanted_tickets[entry.ticket];
+      seller_partners := seller_partners || entry.partner_id;
+      seller_sold := seller_sold || cardinality(entry.positions);
+      limits_suffice := limits_suffice and cardinality(entry.positions) <= entry.most
+        and entry.holds <= entry.most_holds;
+      counts_sold := counts_sold or entry.is_allocated;
       for i in 1 .. cardinality(entry.positions) loop
-        holders[entry.positions[i]] := cardinality(holds_left);
+        sellers[entry.positions[i]] := cardinality(own_left);
       end loop;
     end loop;
   end if;
 
   -- Seats are granted by position while they last. A bulk call in mode "all" returns its seats if one of them is
   -- refused.
-  if is_counted or known is null and is_duplicate is null and repeats is null and holds_suffice
-    and seats_suffice and caps_suffice
+  if is_counted or known is null and is_duplicate is null and repeats is null
+    and seats_suffice and limits_suffice
   then
     -- The usual case: everybody gets a seat.
     granted := array(select nextval('registrations_serial_seq') from generate_series(1, size));
@@ -315,13 +297,13 @@ begin
         when seats_left[ticket] - case when own_left[seller] > 0 then 0 else set_aside[ticket] end <= sold[ticket]
           then 'sold-out'
         when caps_left[seller] <= 0 then 'allocation-sold'
-        when holds_left[coalesce(holders[i], 1)] <= 0 then 'hold-limit'
+        when held_seconds[i] is not null and holds_left[seller] <= 0 then 'hold-limit'
         else 'registered'
       end;
       outcomes[i] := outcome;
       if known[i] is null and outcome = 'registered' then
         sold[ticket] := sold[ticket] + 1;
-        holds_left[coalesce(holders[i], 1)] := holds_left[coalesce(holders[i], 1)] - 1;
+        holds_left[seller] := holds_left[seller] - (held_seconds[i] is not null)::integer;
         attending[coalesce(repeats[i], i)] := i;
         seller_sold[seller] := seller_sold[seller] + 1;
         caps_left[seller] := caps_left[seller] - 1;
@@ -339,11 +321,11 @@ begin
           for j in call_firsts[next_call] .. i loop
             if outcomes[j] = 'registered' then
               sold[tickets[j]] := sold[tickets[j]] - 1;
-              holds_left[coalesce(holders[j], 1)] := holds_left[coalesce(holders[j], 1)] + 1;
               attending[coalesce(repeats[j], j)] := null;
               seller := coalesce(sellers[j], 1);
               seller_sold[seller] := seller_sold[seller] - 1;
               caps_left[seller] := caps_left[seller] + 1;
+              holds_left[seller] := holds_left[seller] + (held_seconds[j] is not null)::integer;
               if from_own[j] then
                 own_left[seller] := own_left[seller] + 1;
                 set_aside[tickets[j]] := set_aside[tickets[j]] + 1;
@@ -386,7 +368,7 @@ begin
         and sold[width_bucket(id::bigint << 32 | event_id, wanted_keys)] > 0;
     end if;
 
-    if cardinality(seller_tickets) > 1 then
+    if counts_sold then
       update allocations set taken = taken + input.sold
       from unnest(seller_tickets, seller_partners, seller_sold) as input (ticket, partner, sold)
       where shard_id = shard and ticket_id = input.ticket and partner_id = input.partner and input.sold > 0;

@@ -1,6 +1,6 @@
--- Offers the free seats of a ticket to the oldest waiting entries that they can serve completely, up to "most" entries. An offer is a hold
--- of seats without attendees. A ticket that was taken off sale offers nothing. An entry whose
--- partner has no access to the event any more expires. Returns the number of entries. The caller has locked the ticket.
+-- Offers the free seats of a ticket to the oldest waiting entries that they can serve completely, up to "most" entries.
+-- An offer is a hold of seats without attendees. A ticket that was taken off sale offers nothing. An entry whose partner
+-- has no access to the event any more expires. Returns the number of entries. The caller has locked the ticket.
 create or replace function serve_waiting(shard integer, ticket integer, most integer) returns integer
 language plpgsql
 set enable_seqscan = off

@@ -169,8 +169,6 @@ export interface Schema {
     seats: number;
     state: WaitingState;
     partner_reference: string | null;
-    joined_at: CreatedAt;
-    offered_at: Date | null;
     /** When its offer ends, or ended. */
     expires_at: Date | null;
   };

@@ -143,17 +143,14 @@ export class AdmissionQueue<Item, Outcome> {
   }
 
   /** Returns whether a partner may send an item now. If not, the caller must refuse it, and it is counted as refused. */
-  admits(partner: Partner) {
-    return this.#hasRoom(partner, 1) || this.#refuse();
+  admits(partner: Partner, units = 1) {
+    return this.#hasRoom(partner, units) || this.#refuse();
   }
 
   /** Resolves to the outcome of the item, in time; never rejects. `spentMs`: how much of the time is over. */
   submit(item: Item, partner: Partner, spentMs = 0): Promise<Outcome> {
     const units = this.#options.unitsOf(item);
-    if (!this.#hasRoom(partner, units)) {
-      this.#refuse();
-      return Promise.resolve(this.#options.overloaded);
-    }
+    if (!this.admits(partner, units)) return Promise.resolve(this.#options.overloaded);
     const now = performance.now();
     const since = now - spentMs;
     if (units < LARGE_UNITS) this.#smallAt = now;
@@ -378,14 +375,11 @@ export class PartnerQueues<One extends Waiting> {
       group.units += units;
       count += 1;
     }
-    for (const one of this.#remove(queue, count)) group.items.push(one);
+    for (const one of queue.items.splice(0, count)) {
+      this.#count(queue, one, -1);
+      group.items.push(one);
+    }
     return stop;
-  }
-
-  #remove(queue: Queue<One>, count: number): One[] {
-    const removed = queue.items.splice(0, count);
-    for (const one of removed) this.#count(queue, one, -1);
-    return removed;
   }
 
   #count(queue: Queue<One>, { units }: One, sign: 1 | -1) {

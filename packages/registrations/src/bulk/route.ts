@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  answersOf,
   BULK_BODY_LIMIT_BYTES,
   BULK_ITEM_FAILURES,
   BULK_LIMIT,
@@ -27,7 +26,7 @@ import {
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { LARGE_UNITS } from '../admission/admission-queue.ts';
 import type { Registrations } from '../register/commit-batch.ts';
-import { provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
+import { answering, provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
 import { CODES, isNew, toBulkReservation, type SeatOutcome } from '../register/reserve-batch.ts';
 
 /** Failures that are known before anything is reserved, by index. */
@@ -39,7 +38,7 @@ const PROVOKED = [...ITEM_FAILURES, ...REGISTER_FAILURES];
 
 const SCHEMA = {
   operationId: 'registerInBulk',
-  tags: ['Registrations'],
+  ...answering('Registrations', BulkRegistrationAnswers, [...COMMON_FAILURES, '11', '40', '41', '91']),
   summary: 'Register In Bulk',
   description:
     'Registers up to 1,000 attendees of one event. On "00", `responseData` has an envelope for each, in order, as Register ' +
@@ -48,9 +47,7 @@ const SCHEMA = {
   headers: RegisterHeaders,
   answerHeader: 'Idempotent-Replayed' as const,
   itemFailures: BULK_ITEM_FAILURES,
-  failures: [...COMMON_FAILURES, '11', '40', '41', '91'] satisfies FailureCode[],
   body: BulkRegistrationRequest,
-  response: answersOf(BulkRegistrationAnswers),
 };
 
 /** POST /events/register/bulk: reserves seats for many attendees, and answers with an envelope for each. */

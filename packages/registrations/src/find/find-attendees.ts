@@ -1,7 +1,10 @@
+import { Cursor, Id, text } from '@floodgate/audit';
 import { askShards, shardIds, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
+import { Type, type Static } from '@sinclair/typebox';
 import { sql } from 'kysely';
+import { KINDS } from '../list/list-registrations.ts';
 import { findRegistrations, passReferenceOf, type RegistrationRow } from '../status/find-registrations.ts';
 
 /**
@@ -14,18 +17,25 @@ export async function indexAttendees(db: Database, shardId: number, most: number
   return rows[0]!.again;
 }
 
+export const State = Type.Union(
+  KINDS.map((state) => Type.Literal(state)),
+  { description: 'confirmed, cancelled or failed' },
+);
+
 /** Attendees to find. Prefixes ignore case. Without one, all attendees of the event match, in the order of their names. */
-export interface AttendeeQuery {
+export const AttendeeQuery = Type.Object({
   /** Absent: of all events. */
-  eventId?: number | undefined;
-  namePrefix?: string | undefined;
-  emailPrefix?: string | undefined;
-  partnerId?: number | undefined;
-  ticketId?: number | undefined;
-  state?: RegistrationRow['state'] | undefined;
-  /** Continues after this cursor. Only with an event. */
-  after?: number | undefined;
-}
+  eventId: Type.Optional(Id),
+  namePrefix: Type.Optional(text(1, 255)),
+  emailPrefix: Type.Optional(text(1, 254)),
+  partnerId: Type.Optional(Id),
+  ticketId: Type.Optional(Id),
+  state: Type.Optional(State),
+  /** Only with an event. */
+  after: Cursor,
+});
+type Query = Static<typeof AttendeeQuery>;
+export type AttendeeQuery = { [Name in keyof Query]: Query[Name] | undefined };
 
 /** Names that are read for one page of an event, whatever the filters leave of them. */
 const READ_AT_ONCE = 1_000;

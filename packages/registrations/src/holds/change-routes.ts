@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox';
 import {
-  answersOf,
   BODY_LIMIT_BYTES,
   BULK_BODY_LIMIT_BYTES,
   COMMON_FAILURES,
@@ -17,7 +16,7 @@ import {
 } from '@floodgate/contract';
 import type { Call, Routes } from '@floodgate/http';
 import { digestFor } from '../register/reserve-batch.ts';
-import { provokedCode } from '../register/route.ts';
+import { answering, provokedCode } from '../register/route.ts';
 import { refusalOf } from '../status/routes.ts';
 import {
   describeHold,
@@ -30,18 +29,12 @@ import {
   type HoldGroups,
 } from './holds.ts';
 
-export type HoldChangeOptions = Record<'confirm' | 'extend' | 'release', HoldGroups> & { findHold: FindHold };
+export type HoldChangeOptions = Record<`${keyof typeof CHANGED} hold`, HoldGroups> & { findHold: FindHold };
 
 const CHANGE_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '34', '35', '91'];
 const CONFIRM_FAILURES: FailureCode[] = [...CHANGE_FAILURES, '33'];
 
-const describeChange = <const Own extends object>(own: Own) => ({
-  tags: ['Holds'],
-  failures: CHANGE_FAILURES,
-  params: HoldPath,
-  response: answersOf(Hold),
-  ...own,
-});
+const described = { ...answering('Holds', Hold, CHANGE_FAILURES), params: HoldPath };
 
 /** POST /events/holds/{holdReference}/confirm: names the attendees, and keeps the seats. */
 export function addConfirmRoute(api: Routes, options: HoldChangeOptions) {
@@ -49,7 +42,8 @@ export function addConfirmRoute(api: Routes, options: HoldChangeOptions) {
   api.post(
     '/events/holds/:holdReference/confirm',
     {
-      schema: describeChange({
+      schema: {
+        ...described,
         operationId: 'confirmHold',
         summary: 'Confirm Hold',
         description:
@@ -57,14 +51,12 @@ export function addConfirmRoute(api: Routes, options: HoldChangeOptions) {
           'hold that was confirmed with the same names and addresses is answered "00" again. After the hold has expired, the answer is 35.',
         failures: CONFIRM_FAILURES,
         body: HoldConfirmation,
-      }),
+      },
       bodyLimit: BULK_BODY_LIMIT_BYTES,
       config: { countsBySize: true },
-      preValidation: (request, _reply, done) => {
-        const { attendees, contact } = (request.body ?? {}) as Record<string, unknown>;
-        for (const attendee of [contact].concat(Array.isArray(attendees) ? attendees : []))
-          trimFullName(attendee);
-        done();
+      preValidation: async ({ body }) => {
+        const { attendees, contact } = (body ?? {}) as Record<string, unknown>;
+        for (const attendee of [contact].concat(attendees)) trimFullName(attendee);
       },
     },
     async (request, reply) => {
@@ -79,7 +71,7 @@ export function addConfirmRoute(api: Routes, options: HoldChangeOptions) {
       const provoked = given
         .map((attendee) => provokedCode(principal, attendee, CONFIRM_FAILURES))
         .find((code) => code !== undefined);
-      if (provoked && provoked !== '91') return options.confirm.refuse(request, reply, provoked);
+      if (provoked && provoked !== '91') return options['confirm hold'].refuse(request, reply, provoked);
       const choose: Choose = (seats) => {
         if (attendees && attendees.length !== seats.length)
           return `attendees: ${seats.length}, one for each held seat`;
@@ -99,7 +91,8 @@ export function addExtendRoute(api: Routes, options: HoldChangeOptions) {
   api.post(
     '/events/holds/:holdReference/extend',
     {
-      schema: describeChange({
+      schema: {
+        ...described,
         operationId: 'extendHold',
         summary: 'Extend Hold',
         description:
@@ -107,7 +100,7 @@ export function addExtendRoute(api: Routes, options: HoldChangeOptions) {
           `${DEFAULT_HOLD_SECONDS}. Together a hold lasts at most as long as the operator allows, by default 30 minutes; ` +
           '`dateExpires` is the result. An expiry never becomes earlier.',
         headers: Type.Pick(RegisterHeaders, ['hold-for']),
-      }),
+      },
       bodyLimit: BODY_LIMIT_BYTES,
     },
     async (request, reply) =>
@@ -121,14 +114,15 @@ export function addReleaseRoute(api: Routes, options: HoldChangeOptions) {
   api.post(
     '/events/holds/:holdReference/release',
     {
-      schema: describeChange({
+      schema: {
+        ...described,
         operationId: 'releaseHold',
         summary: 'Release Hold',
         description:
           'Releases all held seats of a hold, or those of the given pass references. They can be sold again at once. Safe to repeat: a ' +
           'released hold is answered "00" again. To cancel a confirmed seat, call Cancel Registration.',
         body: HoldRelease,
-      }),
+      },
       bodyLimit: BODY_LIMIT_BYTES,
     },
     async (request, reply) => {
@@ -136,8 +130,8 @@ export function addReleaseRoute(api: Routes, options: HoldChangeOptions) {
       const choose: Choose = (seats, hold) => {
         if (!passReferences) return seats;
         const wanted = new Set(passReferences);
-        const { seats: described } = describeHold(request.principal, hold);
-        const named = hold.seats.filter((_, index) => wanted.has(described[index]!.passReference));
+        const shown = describeHold(request.principal, hold).seats;
+        const named = hold.seats.filter((_, index) => wanted.has(shown[index]!.passReference));
         return named.length === wanted.size ? named : 'passReferences: seats of this hold';
       };
       return answer(request, reply, choose, {});
@@ -157,7 +151,7 @@ const STATE_AFTER = { confirm: 'reserved', extend: undefined, release: 'cancelle
 
 /** Returns a function that changes a hold and answers with its new state. */
 function createAnswer({ findHold, ...options }: HoldChangeOptions, name: keyof typeof CHANGED) {
-  const groups = options[name];
+  const groups = options[`${name} hold`];
   return async function answer<Failed>(
     call: Call & { params: { holdReference: string } },
     reply: { fail(code: FailureCode, specifics: object): Failed },

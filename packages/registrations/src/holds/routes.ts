@@ -1,5 +1,4 @@
 import {
-  answersOf,
   BODY_LIMIT_BYTES,
   COMMON_FAILURES,
   DEFAULT_HOLD_SECONDS,
@@ -15,7 +14,7 @@ import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
 import type { Registrations } from '../register/commit-batch.ts';
 import { CODES, toHold, type Outcome, type Reservation } from '../register/reserve-batch.ts';
-import { provokedCode, responseOf } from '../register/route.ts';
+import { answering, provokedCode, responseOf } from '../register/route.ts';
 import { addConfirmRoute, addExtendRoute, addReleaseRoute, type HoldChangeOptions } from './change-routes.ts';
 import { describeHold, NO_HOLD, secondsIn, type FoundHold } from './holds.ts';
 
@@ -27,7 +26,6 @@ export interface HoldsOptions extends HoldChangeOptions {
 }
 
 const HOLD_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '32', '37', '40', '41', '91'];
-const tags = ['Holds'];
 
 /** The operations that sell from a basket: seats are held before the attendees are known. */
 export function addHoldRoutes(api: Routes, options: HoldsOptions): void {
@@ -46,7 +44,7 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
     {
       schema: {
         operationId: 'holdSeats',
-        tags,
+        ...answering('Holds', Hold, HOLD_FAILURES),
         summary: 'Hold Seats',
         description:
           `Holds 1 to ${HOLD_LIMIT} seats of one or several tickets, all or none, before you know the attendees. Hold-For is the ` +
@@ -54,9 +52,7 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
           'are released when the hold expires. An Idempotency-Key covers the whole call.',
         headers: RegisterHeaders,
         answerHeader: 'Idempotent-Replayed',
-        failures: HOLD_FAILURES,
         body: HoldRequest,
-        response: answersOf(Hold),
       },
       bodyLimit: BODY_LIMIT_BYTES,
       onRequest: register.refuseWhenFull,
@@ -154,13 +150,11 @@ function addReadRoute(api: Routes, { findHold }: HoldsOptions) {
     {
       schema: {
         operationId: 'getHold',
-        tags,
+        ...answering('Holds', Hold, [...COMMON_FAILURES, '11', '34']),
         summary: 'Get Hold',
         description:
           'Returns the state of a hold that the same partner made under this event, with all its seats.',
-        failures: [...COMMON_FAILURES, '11', '34'],
         params: HoldPath,
-        response: answersOf(Hold),
       },
     },
     async ({ principal, params }, reply) => {

@@ -1,16 +1,22 @@
 import { parsePassReference } from '@floodgate/contract';
-import type { Database, JournalKind } from '@floodgate/database';
+import { inCamelCase, type Database, type JournalKind } from '@floodgate/database';
 import { NotFound } from '@floodgate/service/failure';
 import { readJournal, type CursorProblem, type JournalFilter } from '@floodgate/journal';
 import {
   findRegistrations,
   passReferenceOf,
   registrationsOf,
+  type RegistrationQuery,
   type RegistrationRow,
 } from '../status/find-registrations.ts';
 
 /** The journal kinds that partners read. The others are about tickets. */
-const KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
+export const KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
+
+type ReferenceFilter = Omit<RegistrationQuery, 'serial'> & {
+  partnerReference: string;
+  state?: RegistrationRow['state'] | undefined;
+};
 
 /** The message for a reader that cannot continue from its cursor. */
 export const CURSOR_PROBLEMS: Record<CursorProblem, string> = {
@@ -40,35 +46,22 @@ export async function listRegistrations(
 /** Reads the registrations of one partner for an event that have its own reference, as they are now. The cursor is a serial. */
 export async function listByReference(
   db: Database,
-  {
-    partnerReference,
-    state,
-    ...of
-  }: { partnerReference: string; state?: string | undefined } & Record<
-    'shardId' | 'eventId' | 'partnerId',
-    number
-  >,
+  { shardId, eventId, partnerId, partnerReference, state }: ReferenceFilter,
   after: number,
   limit: number,
 ) {
-  const serials = await db
+  const found = await inCamelCase(db)
     .selectFrom('registrations')
-    .select('serial')
-    .where('shard_id', '=', of.shardId)
-    .where('event_id', '=', of.eventId)
-    .where('partner_id', '=', of.partnerId)
-    .where('partner_reference', '=', partnerReference)
+    .select(['shardId', 'eventId', 'partnerId', 'serial'])
+    .where((where) => where.and({ shardId, eventId, partnerId, partnerReference }))
     .where('serial', '>', after)
     .orderBy('serial')
     .limit(limit)
     .execute();
-  const rows = await findRegistrations(
-    db,
-    serials.map(({ serial }) => ({ ...of, serial })),
-  );
-  const cursor = String(serials.at(-1)?.serial ?? after);
-  const wanted = rows.filter((row) => row !== undefined && (state ?? row.state) === row.state);
-  return { rows: wanted as RegistrationRow[], cursor, more: serials.length === limit };
+  const all = await findRegistrations(db, found);
+  const rows = all.filter((row) => row !== undefined && (state ?? row.state) === row.state);
+  const cursor = String(found.at(-1)?.serial ?? after);
+  return { rows: rows as RegistrationRow[], cursor, more: found.length === limit };
 }
 
 /** Returns the registration with this pass reference, its partner and its shard. Throws Failure if there is none. */

@@ -1,5 +1,4 @@
 import {
-  answersOf,
   COMMON_FAILURES,
   DEFAULT_LIMIT,
   RegistrationList,
@@ -10,6 +9,7 @@ import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
 import type { CursorProblem } from '@floodgate/journal';
 import { createFairQueue } from '@floodgate/service/fair-queue';
+import { answering } from '../register/route.ts';
 import { entryOf } from '../status/find-registrations.ts';
 import { CURSOR_PROBLEMS, listByReference, listRegistrations } from './list-registrations.ts';
 
@@ -21,15 +21,13 @@ export function addListRoute(api: Routes, reads: Database, answerWithinMs: numbe
     {
       schema: {
         operationId: 'listRegistrations',
-        tags: ['Registrations'],
+        ...answering('Registrations', RegistrationList, [...COMMON_FAILURES, '11']),
         summary: 'List Registrations',
         description:
           'Lists the changes of the registrations that the same partner made under this event, one entry for each change, in ' +
           'order. Continue from the cursor to miss nothing and see nothing twice. With `partnerReference`, lists the registrations that ' +
           'have it, as they are now.',
-        failures: [...COMMON_FAILURES, '11'],
         querystring: RegistrationListQuery,
-        response: answersOf(RegistrationList),
       },
     },
     async (request, reply) => {

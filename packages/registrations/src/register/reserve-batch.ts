@@ -324,7 +324,7 @@ function gatherBulks(submissions: readonly Submission[], outcomes: SeatOutcome[]
     const ofCall = outcomes.slice(next, (next += submission.reservations.length));
     const [first] = ofCall as [SeatOutcome];
     if (first.kind === 'key-reused') return first;
-    const replayed = 'replayed' in first && first.replayed === true;
+    const replayed = 'replayed' in first && first.replayed;
     const isHold = submission.reservations[0]!.holdId !== null;
     return { kind: 'bulk', outcomes: ofCall, replayed, ...(isHold && { heldAt: new Date(at) }) };
   });

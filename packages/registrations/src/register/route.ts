@@ -12,6 +12,7 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Principal, Routes } from '@floodgate/http';
+import type { TSchema } from '@sinclair/typebox';
 import type { Registrations } from './commit-batch.ts';
 import { CODES, isNew, toReservation, type SeatOutcome } from './reserve-batch.ts';
 
@@ -19,6 +20,13 @@ import { CODES, isNew, toReservation, type SeatOutcome } from './reserve-batch.t
 export const REGISTER_FAILURES = [
   ...new Set<FailureCode>([...COMMON_FAILURES, '11', ...Object.values(CODES)]),
 ].filter((code) => code !== '36');
+
+/** Returns what the schema of every operation has: the tag, the failures and the answer. */
+export const answering = <Answer extends TSchema>(tag: string, answer: Answer, failures: FailureCode[]) => ({
+  tags: [tag],
+  failures,
+  response: answersOf(answer),
+});
 
 const OF_PARTNER = 'You have sold all seats that you may sell of this ticket';
 const OF_TICKET = 'This e-mail address is already registered for the ticket';
@@ -60,15 +68,13 @@ export function addRegisterRoute(
     {
       schema: {
         operationId: 'registerForEvent',
-        tags: ['Registrations'],
+        ...answering('Registrations', PassReference, REGISTER_FAILURES),
         summary: 'Register For Event',
         description:
           'Registers an attendee. On "00" the seat and the pass reference are safely stored; finalization follows automatically.',
         headers: RegisterHeaders,
         answerHeader: 'Idempotent-Replayed',
-        failures: REGISTER_FAILURES,
         body: RegistrationRequest,
-        response: answersOf(PassReference),
       },
       bodyLimit: BODY_LIMIT_BYTES,
       onRequest: groups.refuseWhenFull,

@@ -4,12 +4,7 @@ import { plainArray, type Database } from '@floodgate/database';
 import type { JournalEntry } from '@floodgate/journal';
 
 /** A registration, and the partner and event that it must belong to. */
-export interface RegistrationQuery {
-  shardId: number;
-  serial: number;
-  partnerId: number;
-  eventId: number;
-}
+export type RegistrationQuery = Record<'shardId' | 'serial' | 'partnerId' | 'eventId', number>;
 
 export interface RegistrationRow {
   serial: number;

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox';
 import {
-  answersOf,
   Attendee,
   BODY_LIMIT_BYTES,
   COMMON_FAILURES,
@@ -15,7 +14,7 @@ import {
 import type { Principal, Routes } from '@floodgate/http';
 import { whyNotReplaced, type ChangeGroups, type ReplacementGroups } from '../change/change-registrations.ts';
 import { CODES, digestFor } from '../register/reserve-batch.ts';
-import { provokedCode } from '../register/route.ts';
+import { answering, provokedCode } from '../register/route.ts';
 import { statusOf, type FindRegistration, type RegistrationRow } from './find-registrations.ts';
 
 const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
@@ -61,12 +60,10 @@ export function addStatusRoute(api: Routes, findRegistration: FindRegistration) 
     {
       schema: {
         operationId: 'getRegistration',
-        tags: ['Registrations'],
+        ...answering('Registrations', RegistrationStatus, [...COMMON_FAILURES, '34']),
         summary: 'Get Registration',
         description: 'Returns the state of a registration that the same partner made under this event.',
-        failures: [...COMMON_FAILURES, '34'],
         params: PARAMS,
-        response: answersOf(RegistrationStatus),
       },
     },
     async ({ principal, params: { passReference } }, reply) => {
@@ -90,10 +87,8 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
       {
         schema: {
           ...ROUTES[name],
-          tags: ['Registrations'],
-          failures: [...COMMON_FAILURES, '34', '35', '91'],
+          ...answering('Registrations', PassReference, [...COMMON_FAILURES, '34', '35', '91']),
           params: PARAMS,
-          response: answersOf(PassReference),
         },
         bodyLimit: BODY_LIMIT_BYTES,
       },
@@ -129,23 +124,18 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
     {
       schema: {
         operationId: 'changeAttendee',
-        tags: ['Registrations'],
+        ...answering('Registrations', PassReference, failures),
         summary: 'Change Attendee',
         description:
           'Gives the seat of a registration to another attendee, until the deadline for cancellations. The answer is a new pass ' +
           'reference: the old registration is cancelled and its pass revoked, and the new attendee gets a pass and an e-mail. The seat ' +
           'stays taken meanwhile. `tableOrSeat` stays as it is unless you send it. Safe to repeat: the same name and address get ' +
           'the same answer.',
-        failures,
         params: PARAMS,
         body: Attendee,
-        response: answersOf(PassReference),
       },
       bodyLimit: BODY_LIMIT_BYTES,
-      preValidation: (request, _reply, done) => {
-        trimFullName(request.body);
-        done();
-      },
+      preValidation: async ({ body }) => trimFullName(body),
     },
     async (request, reply) => {
       const { principal, body: attendee } = request;

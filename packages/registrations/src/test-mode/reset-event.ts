@@ -1,27 +1,19 @@
-import {
-  answersOf,
-  BODY_LIMIT_BYTES,
-  COMMON_FAILURES,
-  success,
-  TestEventReset,
-  type FailureCode,
-} from '@floodgate/contract';
+import { BODY_LIMIT_BYTES, COMMON_FAILURES, success, TestEventReset } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql, type RawBuilder } from 'kysely';
 import type { ChangeGroups, NamedRegistration } from '../change/change-registrations.ts';
+import { answering } from '../register/route.ts';
 import { refusalOf } from '../status/routes.ts';
 
 const SCHEMA = {
   operationId: 'resetTestEvent',
-  tags: ['Registrations'],
+  ...answering('Registrations', TestEventReset, [...COMMON_FAILURES, '60', '91']),
   summary: 'Reset Test Event',
   description:
     'Cancels the registrations that the same partner made under this test event, up to 10,000 per call, and then deletes ' +
     'its Idempotency-Keys. Safe to repeat: call it again while `more` is true. For a live event the answer is 60.',
-  failures: [...COMMON_FAILURES, '60', '91'] satisfies FailureCode[],
-  response: answersOf(TestEventReset),
 };
 
 /** POST /events/reset: cancels the caller's registrations under a test event, and deletes its idempotency keys. */
@@ -149,13 +141,12 @@ async function readResetCursor(db: Database, { shardId, eventId, partnerId }: Pa
 }
 
 const saveResetCursor = (db: Database, { shardId, eventId, partnerId }: PartOfEvent, offset: number) =>
-  db
-    .insertInto('test_resets')
-    .values({ shard_id: shardId, event_id: eventId, partner_id: partnerId, journal_offset: offset })
-    .onConflict((conflict) =>
-      conflict.columns(['shard_id', 'event_id', 'partner_id']).doUpdateSet({ journal_offset: offset }),
-    )
-    .execute();
+  sql`
+    insert into test_resets (shard_id, event_id, partner_id, journal_offset)
+    values (${shardId}, ${eventId}, ${partnerId}, ${offset})
+    on conflict (shard_id, event_id, partner_id) do update set journal_offset = excluded.journal_offset`.execute(
+    db,
+  );
 
 /** Deletes up to `limit` idempotency keys of a partner under an event. Returns how many. */
 async function forgetKeys(db: Database, { shardId, eventId, partnerId }: PartOfEvent, limit: number) {
