@@ -7,7 +7,7 @@ const root = new URL('..', import.meta.url).pathname;
 // Unit tests lie beside the code, tests that cross packages below test/. Both may use the services.
 const EVERYTHING = ['{apps,packages}/*/src/**/*.test.ts', 'test/**/*.test.ts'];
 
-const FAULTS = ['test/faults/faults.test.ts'];
+const FAULTS = ['test/faults/faults*.test.ts'];
 
 const globalSetup = ['test/servers/global-setup.ts'];
 
@@ -29,7 +29,8 @@ const citus = {
   // After the tests that end the cluster's servers.
   sequence: { groupOrder: 1 },
 };
-// Starts its own servers. Runs alone, because it keeps both cores busy: other tests would fail for lack of time.
+// Its files start their own servers. They run at the same time, because each of them waits for faults to end and uses half of the two
+// cores. They do not run at the same time as other tests: those would fail for lack of time.
 const faults = { name: 'faults', include: FAULTS, sequence: { groupOrder: 2 } };
 
 export default defineConfig({
