@@ -40,6 +40,8 @@ export interface ConsumeOptions {
   handler?: (run: Run) => Promise<JobResult | void>;
   /** By default the job's own. */
   timeoutMs?: number;
+  /** By default the consumer's own. */
+  lockMs?: number;
 }
 
 /** A new namespace on a queue server, and everything that is opened in it. */
@@ -77,6 +79,7 @@ export class TestQueue {
     concurrency = 4,
     handler = () => Promise.resolve(),
     timeoutMs = finalizeBatchesJob.timeoutMs,
+    lockMs,
   }: ConsumeOptions = {}): TestConsumer {
     const runs: Run[] = [];
     const failures: TestConsumer['failures'] = [];
@@ -88,6 +91,7 @@ export class TestQueue {
     const consumer = openConsumer({
       ...this.#options(),
       jobs: [handled({ ...finalizeBatchesJob, concurrency, timeoutMs }, finalize)],
+      ...(lockMs !== undefined && { lockMs }),
       onJobFailed: ({ error, ...failed }) => failures.push({ ...failed, message: error.message }),
     });
     let closed: Promise<void> | undefined;

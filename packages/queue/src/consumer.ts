@@ -8,17 +8,16 @@ interface ConsumerOptions extends QueueOptions {
   /** Only the queues of these jobs are consumed. */
   jobs: readonly HandledJob[];
   onJobFailed: (failure: { queue: string; name: string; id: string; attempt: number; error: Error }) => void;
+  /** The jobs of a worker that dies stay locked for this long. By default 15 s: short, because handlers take milliseconds. */
+  lockMs?: number;
 }
 
-// The jobs of a worker that dies stay locked for this long. Short, because handlers take milliseconds.
 const LOCK_MS = 15_000;
 // Delay before a worker retries a queue that is down.
 const RETRY_MS = 500;
 
 const WORKER_OPTIONS = {
   autorun: false,
-  lockDuration: LOCK_MS,
-  stalledInterval: LOCK_MS,
   // A stalled job means that a worker died, not that the job failed: it must not use up the job's attempts.
   maxStalledCount: 100,
   runRetryDelay: RETRY_MS,
@@ -31,6 +30,8 @@ export type Consumer = ReturnType<typeof openConsumer>;
  * idempotent.
  */
 export function openConsumer(options: ConsumerOptions) {
+  const { lockMs = LOCK_MS } = options;
+  const locks = { lockDuration: lockMs, stalledInterval: lockMs };
   const backend = openBackend(options, 'consumer');
   /** The current worker of each queue. */
   const workers = new Map<string, Worker>();
@@ -48,7 +49,7 @@ export function openConsumer(options: ConsumerOptions) {
     const { queue, concurrency } = handled;
     const process: Processor = (job, token) =>
       runJob(handled, job, token).finally(() => lastFinishedAt.set(queue, performance.now()));
-    const worker = backend.worker(queue, process, { ...WORKER_OPTIONS, concurrency });
+    const worker = backend.worker(queue, process, { ...WORKER_OPTIONS, ...locks, concurrency });
     workers.set(queue, worker);
     worker.on('failed', (job, error) => {
       const { name = '', id = '', attemptsMade = 0 }: Partial<Job> = job ?? {};
