@@ -47,10 +47,16 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'end-to-end/npm-scripts',
     'end-to-end/standalone',
   ],
+  'about what processes send to a collector of traces: end-to-end/deliveries asks the database for the same':
+    ['end-to-end/traces'],
+  'the tables of the queue are in no shard, and registrations/finalize runs workers with that queue': [
+    'queue/conformance',
+  ],
   'about HTTP, or about load: what is asked of the database other files ask as well': [
     'door/hostile',
     'http/bodies',
     'http/contract',
+    'http/drain',
     'http/expect-continue',
     'http/failed-start',
     'http/hostile-clients',
@@ -86,6 +92,9 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
 const ONE_LOCK = 'pauses by an advisory lock, which is one server’s';
 
 const ABOUT_SMTP = 'about what an SMTP server answers: the database is asked what other tests ask as well';
+
+const ABOUT_RECEIVERS =
+  'about what a receiver answers, or where it may be: other tests of the file ask the database for the same';
 
 const OWN_STATISTICS = 'counts what Postgres reads, and each server counts its own';
 
@@ -140,5 +149,15 @@ export const TESTS_NOT_ON_CITUS: Record<string, Record<string, string>> = {
     'two batches with the same attendees in opposite order never wait for each other': ONE_LOCK,
     'two batches with the same idempotency keys in opposite order never wait for each other': ONE_LOCK,
     'two batches with the same key of several partners in opposite order never wait for each other': ONE_LOCK,
+  },
+  'webhooks/delivery': {
+    'because of a redirect comes again later, the same': ABOUT_RECEIVERS,
+    'because of a closed connection comes again later, the same': ABOUT_RECEIVERS,
+    'because of a 503 without Retry-After comes again later, the same': ABOUT_RECEIVERS,
+    'a private address is refused on every attempt, and nothing arrives': ABOUT_RECEIVERS,
+    'http is refused': ABOUT_RECEIVERS,
+    'a name that stands for somebody else by the next connection is refused then, though it was fine before':
+      ABOUT_RECEIVERS,
+    'receivers that answer slowly leave room for the others': ABOUT_RECEIVERS,
   },
 };
