@@ -81,10 +81,10 @@ function seeded(seed: number): Random {
 /** Each frame of a code has other noise. */
 const FRAMES_PER_CODE = 4;
 
-/** Writes a video in the format YUV4MPEG2 that shows each text as a code, for a half of a second. */
+/** Writes a video in the format YUV4MPEG2 that shows each text as a code, for a third of a second. */
 export async function writeDistortedCodes(file: string, texts: string[]) {
   await using output = await open(file, 'w');
-  await output.write(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F${2 * FRAMES_PER_CODE}:1 Ip A1:1 C420jpeg\n`);
+  await output.write(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F${3 * FRAMES_PER_CODE}:1 Ip A1:1 C420jpeg\n`);
   const noColour = Buffer.alloc((WIDTH * HEIGHT) / 2, 128);
   for (const [number, text] of texts.entries()) {
     for (const frame of framesOf(text, number)) {
