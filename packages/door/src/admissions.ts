@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { Type, type Static } from '@sinclair/typebox';
 import {
   AdmissionList,
   answersOf,
@@ -41,7 +41,7 @@ export function addAdmissionsRoute(api: Routes, { reads, shardReads }: ApiContex
 
 /** Returns the admissions of a registration, oldest first. */
 async function listAdmissions(db: Database, shardId: number, registration: number) {
-  type Admission = AdmissionList['admissions'][number];
+  type Admission = Static<typeof AdmissionList>['admissions'][number];
   type Row = Pick<Admission, 'gate' | 'device' | 'state'> & { at: Date; leftAt: Date | null };
   const { rows } = await sql<Row>`
     select g.name as gate, d.name as device, a.at, a.left_at as "leftAt",
