@@ -1,13 +1,13 @@
 import { readPass } from './signed.js';
 
-/** @import { Admission, Decision, Direction, First, Gate, Known } from './wire.d.ts' */
+/** @import { Admission, Decision, Direction, Gate, Known, Outcome } from './wire.d.ts' */
 
 /**
  * Returns the outcome of a scan without the server, by the rules in apps/docs/how-it-works/door.md.
  * @param {string} pass
  * @param {Direction} direction
  * @param {Known} known
- * @returns {Promise<{ outcome: Decision, first: First | null }>}
+ * @returns {Promise<{ outcome: Decision, first: Outcome['first'] }>}
  */
 export async function decide(pass, direction, known) {
   const outcome = await refusalOf(pass, direction, known);

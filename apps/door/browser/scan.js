@@ -4,7 +4,7 @@ import { ANSWER_WITHIN_MS, isRefusal, sendScans } from './server.js';
 import { serialOf } from './signed.js';
 import { read, saveFacts } from './storage.js';
 
-/** @import { Admission, Direction, Door, First, Gate, OutcomeName, StoredScan } from './wire.d.ts' */
+/** @import { Admission, Direction, Door, Gate, Outcome, OutcomeName, StoredScan } from './wire.d.ts' */
 
 /** Longer texts are cut: they are not passes. */
 const MOST_CHARACTERS = 200;
@@ -16,7 +16,7 @@ export const UNDO_WITHIN_MS = 10_000;
  * @property {OutcomeName | 'refused'} outcome `refused`: the server did not accept the scan.
  * @property {string | null} [name]
  * @property {string | null} [ticket]
- * @property {First | null} [first]
+ * @property {Outcome['first']} [first]
  * @property {string} [message]
  * @property {boolean} isOffline
  * @property {Undoable | null} undoable

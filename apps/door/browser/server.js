@@ -31,10 +31,15 @@ const sign = async (privateKey, ...values) =>
 /**
  * Sends a request. A missing answer is code 90.
  * @param {string} path
- * @param {RequestInit & { signal: AbortSignal }} init
+ * @param {string} method
+ * @param {object | null} body
+ * @param {AbortSignal} signal
+ * @param {Record<string, string>} [headers]
  * @returns {Promise<Answer<any>>}
  */
-async function send(path, init) {
+async function send(path, method, body, signal, headers) {
+  const type = body && { 'content-type': 'application/json' };
+  const init = { method, headers: { ...type, ...headers }, body: body && JSON.stringify(body), signal };
   try {
     const response = await fetch(path, { ...init, cache: 'no-store', credentials: 'omit' });
     const date = Date.parse(response.headers.get('date') ?? '');
@@ -69,9 +74,8 @@ export async function call(door, request, body = null, timeoutMs = LONG_CALL_MS)
       authorization: `Door ${door.device.token}`,
       'x-door-time': time,
       'x-door-signature': await sign(door.device.privateKey, method, path, time),
-      ...(body && { 'content-type': 'application/json' }),
     };
-    const answer = await send(path, { method, headers, body: body && JSON.stringify(body), signal });
+    const answer = await send(path, method, body, signal, headers);
     if (answer.dateMs !== null) door.clockOffsetMs = answer.dateMs - Date.now();
     return answer.isRevoked ? door.onRevoked() : answer;
   };
@@ -90,10 +94,8 @@ export async function enrol(code, version) {
   const { privateKey } = pair;
   const publicKey = toBase64Url(await crypto.subtle.exportKey('raw', pair.publicKey));
   const signature = await sign(privateKey, 'enrol', code, publicKey);
-  const body = JSON.stringify({ code, publicKey, signature, version });
-  const headers = { 'content-type': 'application/json' };
-  const signal = AbortSignal.timeout(LONG_CALL_MS);
-  const answer = await send('/door/v1/enrol', { method: 'POST', headers, body, signal });
+  const body = { code, publicKey, signature, version };
+  const answer = await send('/door/v1/enrol', 'POST', body, AbortSignal.timeout(LONG_CALL_MS));
   return answer.code === '00' ? { ...answer.data, privateKey } : answer.message;
 }
 

@@ -80,11 +80,8 @@ export function showResult(result) {
   clearTimeout(clearing);
   const box = element('result');
   const [tone, icon, text] = result ? OUTCOMES[result.outcome] : READY;
-  const texts = { icon, outcome: text, name: result?.name ?? '', detail: detailOf(result) };
-  for (const [name, content] of Object.entries(texts)) {
-    const line = box.querySelector(`.${name}`);
-    if (line) line.textContent = content;
-  }
+  const texts = [icon, text, result?.name ?? '', detailOf(result)];
+  for (const [index, line] of [...box.children].entries()) line.textContent = texts[index] ?? '';
   box.className = tone;
   element('undo').hidden = !result?.undoable;
   if (tone === 'ready') return;

@@ -6,7 +6,6 @@ export type { Outcome, Scan };
 export type Direction = Scan['direction'];
 export type Decision = NonNullable<Scan['decision']>;
 export type OutcomeName = Outcome['outcome'];
-export type First = NonNullable<Outcome['first']>;
 
 export interface StoredScan extends Scan {
   hash: string;
