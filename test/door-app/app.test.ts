@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { api, database, gala, test } from '../harness/api-test.ts';
@@ -53,6 +54,13 @@ test('every file forbids code of other sources, and is sent again only if it has
     const again = await fileAt(path, { 'if-none-match': String(headers.etag) });
     expect(again, path).toMatchObject({ status: 304, bytes: 0 });
   }
+});
+
+test('the icon of home screens is sent byte for byte', async () => {
+  const answer = await fetch(`${api.baseUrl}/door/icon.png`);
+  expect(answer.headers.get('content-type')).toBe('image/png');
+  const icon = await readFile(new URL('../../apps/door/browser/icon.png', import.meta.url));
+  expect(Buffer.from(await answer.arrayBuffer()).equals(icon)).toBe(true);
 });
 
 test('/door leads to /door/', async () => {

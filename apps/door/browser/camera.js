@@ -56,10 +56,13 @@ async function createDecoder() {
 export async function startCamera(video, onCode, signal) {
   const stream = await navigator.mediaDevices.getUserMedia(CONSTRAINTS);
   const [track] = stream.getVideoTracks();
-  signal.addEventListener('abort', () => {
+  const end = () => {
     track?.stop();
     video.srcObject = null;
-  });
+  };
+  signal.addEventListener('abort', end);
+  // Closed while the browser asked for the permission.
+  if (signal.aborted) return end();
   video.srcObject = stream;
   await video.play();
   const readFrame = await createReader();

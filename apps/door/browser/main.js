@@ -49,7 +49,7 @@ const onClick = (id, task) => element(id).addEventListener('click', () => inOrde
 function addCamera() {
   /** @type {AbortController | null} */
   let running = null;
-  /** @type {MediaStreamTrack | undefined} */
+  /** @type {MediaStreamTrack | undefined | void} */
   let track;
   const video = /** @type {HTMLVideoElement} */ (element('video'));
   const torch = element('torch');
@@ -70,9 +70,9 @@ function addCamera() {
       close();
       throw error;
     }
-    torch.hidden = !track || !('torch' in track.getCapabilities());
+    torch.hidden = !track || !('torch' in (track.getCapabilities?.() ?? {}));
     torch.ariaPressed = 'false';
-    element('camera-switch').ariaPressed = 'true';
+    element('camera-switch').ariaPressed = String(!video.hidden);
   });
   onClick('torch', async () => {
     const isOn = torch.ariaPressed === 'false';

@@ -11,6 +11,7 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
   '.svg': 'image/svg+xml',
   '.webmanifest': 'application/manifest+json',
 };
@@ -33,7 +34,10 @@ const HEADERS = {
 
 const digest = (data: string) => hash('sha256', data, 'base64url');
 
-const read = (name: string, folder: URL | string = APP) => readFileSync(new URL(name, folder), 'utf8');
+const encodingOf = (name: string) => (name.endsWith('.png') ? 'latin1' : 'utf8');
+
+const read = (name: string, folder: URL | string = APP) =>
+  readFileSync(new URL(name, folder), encodingOf(name));
 
 /** Returns the files of the app by their paths. The service worker gets the list of the others, and a hash of them. */
 function readFiles(): Map<string, string> {
@@ -48,7 +52,7 @@ function readFiles(): Map<string, string> {
 
 function addFile(app: Routes, url: string, content: string): void {
   const type = TYPES[path.extname(url) || '.html']!;
-  const body = gzipSync(content, { level: 9 });
+  const body = gzipSync(Buffer.from(content, encodingOf(url)), { level: 9 });
   const headers = { ...HEADERS, etag: `"${digest(content)}"`, 'content-encoding': 'gzip' };
   app.get(url, { schema: { hide: true } }, (request, reply) => {
     void reply.headers(headers).type(type);
