@@ -6,7 +6,7 @@ import { RESPONSE_CODES, type FailureCode } from './response-codes.ts';
  * Version of the contract with partners, in the OpenAPI document and the API's changelog. The first number is the version in
  * the paths and does not change. Additions increase the second number, better descriptions the third.
  */
-export const CONTRACT_VERSION = '1.2.0';
+export const CONTRACT_VERSION = '1.1.0';
 
 /** Schema of a successful answer that carries `data`. Exactly three fields, in this order. */
 export const SuccessEnvelope = <Data extends TSchema>(data: Data) =>
