@@ -20,30 +20,13 @@ const HEAD =
 const IS_ANSWER =
   /(?:Answer|Failure\d+|BulkItem|RegisteredItem|RefusedItem|BulkRegistrationRequest|WebhookReplay|WebhookRotation)$/;
 
-const TICKET_OF_EVENT = ['organizedEventID', 'organizedEventTicketID'];
-
-/** A schema, and those of its fields that another schema also has. All by default. */
-type Base = readonly [schema: string, ...fields: string[]];
-
-const OF_TICKET: Base = ['RegistrationStatus', ...TICKET_OF_EVENT];
-
-/** Schemas that have the fields of other ones. */
-const BASES: Record<string, readonly Base[]> = {
-  AttendeePass: [OF_TICKET],
-  HeldSeat: [['RegistrationStatus', 'passReference', 'state', 'organizedEventTicketID']],
-  RegistrationEntry: [['RegistrationStatus']],
-  RegistrationRequest: [['Attendee']],
-  RegistrationStatus: [OF_TICKET],
-  RevokedPasses: [['RegistrationList', 'cursor', 'more']],
-  WaitingContact: [['Attendee', 'fullName', 'emailAddress']],
-  WaitingRequest: [['RegistrationRequest', 'organizedEventTicketID', 'partnerReference']],
-  WebhookAdmissionEntry: [OF_TICKET, ['Admission', 'gate', 'dateAdmitted']],
-  WebhookChange: [['Webhook', 'url', 'description', 'types', 'entriesPerMessage', 'include']],
-  WebhookRegistrationEntry: [['RegistrationEntry']],
-  WebhookRequest: [['WebhookChange']],
-  WebhookTicketEntry: [OF_TICKET],
-  WebhookWaitingEntry: [['WebhookTicketEntry', ...TICKET_OF_EVENT, 'dateChanged']],
-  WebhookWithSecret: [['Webhook']],
+/** Schemas with all fields of another one, and more. */
+const BASES: Record<string, string> = {
+  RegistrationEntry: 'RegistrationStatus',
+  RegistrationRequest: 'Attendee',
+  WebhookRegistrationEntry: 'RegistrationEntry',
+  WebhookRequest: 'WebhookChange',
+  WebhookWithSecret: 'Webhook',
 };
 
 /** Resolves to the client's contract as TypeScript, formatted. */
@@ -52,9 +35,7 @@ export async function generateClientContract(document: Document): Promise<string
   const types = Object.keys(schemas)
     .filter((name) => !IS_ANSWER.test(name))
     .map((name) => declarationOf(name, schemas));
-  const ofTicket = fieldsOf(schemas['RegistrationStatus']!, TICKET_OF_EVENT);
-  const shared = `/** An event and one of its tickets. */\ninterface TicketOfEvent {\n${ofTicket.join('\n')}\n}`;
-  const text = [HEAD, ...catalogueOf(document), shared, ...types].join('\n');
+  const text = [HEAD, ...catalogueOf(document), ...types].join('\n');
   const config = await resolveConfig(import.meta.filename);
   return format(text, { ...config, parser: 'typescript' });
 }
@@ -101,53 +82,24 @@ function failuresOf(responses: Record<string, { description: string }>): string[
   return [...new Set(codes)].filter((code) => code !== '00').toSorted();
 }
 
-/** Returns `export interface Name { … }` for a schema with properties of its own, else a type alias. */
+/** Returns `export interface Name { … }` for a schema with properties, else a type alias. */
 function declarationOf(name: string, schemas: Record<string, Schema>): string {
   const schema = schemas[name]!;
+  const base = BASES[name];
   const comment = commentOf(schema);
   if (!schema.properties) return `${comment}export type ${name} = ${typeOf(schema)};`;
-  const bases = BASES[name] ?? [];
-  // Such as a change of a webhook, which may lack each field of the webhook.
-  const isPartial = bases.length > 0 && !schema.required;
-  const own = fieldsOf(schema);
-  const inherited = bases.flatMap(([base, ...names]) =>
-    fieldsOf({ ...schemas[base]!, ...(isPartial && { required: [] }) }, names),
-  );
-  if (!inherited.every((field) => own.some((other) => isSame(field, other)) || bases.every(isWhole)))
-    throw new Error(`${name} does not have the fields of its bases`);
-  const fields = own.filter((field) => !inherited.some((other) => isSame(field, other)));
-  const extended = bases.map((base) => baseType(base, schemas)).join(', ');
-  if (isPartial) return `${comment}export type ${name} = Partial<${extended}>;`;
-  if (fields.length === 0) return `${comment}export type ${name} = ${extended};`;
-  return `${comment}export interface ${name} ${extended && `extends ${extended} `}{\n${fields.join('\n')}\n}`;
+  const fields = fieldsOf(schema, base ? fieldsOf(schemas[base]!) : []);
+  return `${comment}export interface ${name} ${base ? `extends ${base} ` : ''}{\n${fields.join('\n')}\n}`;
 }
 
-const isWhole = ({ length }: Base) => length === 1;
-
-/** A field that only reads differently is the base's. */
-const isSame = (field: string, other: string) => field.split('\n').at(-1) === other.split('\n').at(-1);
-
-/** Returns the type that has the fields of a base. */
-function baseType(base: Base, schemas: Record<string, Schema>): string {
-  const [name, ...fields] = base;
-  if (base === OF_TICKET) return 'TicketOfEvent';
-  if (fields.length === 0) return name;
-  const others = Object.keys(schemas[name]!.properties!).filter((field) => !fields.includes(field));
-  const [own] = BASES[name] ?? [];
-  if (own?.length === 1 && others.join() === Object.keys(schemas[own[0]]!.properties!).join())
-    return `Omit<${name}, keyof ${own[0]}>`;
-  const isOmit = others.length < fields.length;
-  const names = (isOmit ? others : fields).map((field) => `'${field}'`).join(' | ');
-  return `${isOmit ? 'Omit' : 'Pick'}<${name}, ${names}>`;
-}
-
-/** Returns the fields of a schema, or those with these names. */
-function fieldsOf({ properties = {}, required = [] }: Schema, names: readonly string[] = []): string[] {
+/** Returns the fields of a schema that its base does not have. A field that only reads differently is the base's. */
+function fieldsOf({ properties = {}, required = [] }: Schema, ofBase: string[] = []): string[] {
+  const declared = (field: string) => field.split('\n').at(-1);
   return Object.entries(properties)
-    .filter(([name]) => names.length === 0 || names.includes(name))
     .map(([name, schema]) => {
       return `${commentOf(schema)}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema)};`;
-    });
+    })
+    .filter((field) => !ofBase.some((other) => declared(other) === declared(field)));
 }
 
 const commentOf = ({ description }: Schema) =>

@@ -83,13 +83,6 @@ export interface Envelope<Data = unknown> {
   responseData: Data;
 }
 export type WebhookEventType = WebhookChanges['data']['entries'][number]['type'];
-/** An event and one of its tickets. */
-interface TicketOfEvent {
-  /** Id of the event. */
-  organizedEventID: number;
-  /** Id of the ticket. */
-  organizedEventTicketID: number;
-}
 export interface Admission {
   /** Name of the gate. */
   gate: string;
@@ -124,18 +117,28 @@ export interface Attendee {
   /** Optional free text of at most 1000 characters, no control or text direction characters */
   extraData2?: string | null;
 }
-export interface AttendeePass extends TicketOfEvent {
+export interface AttendeePass {
   passReference: PassReference;
   /** The signed token that the QR code contains. The public keys are enough to verify it. */
   pass: string;
   /** The `kid` of the key that signed the pass. */
   keyID: string;
+  /** Id of the event. */
+  organizedEventID: number;
+  /** Id of the ticket. */
+  organizedEventTicketID: number;
   /** Start of the validity: one day before the current start of the event. null: the event has no start. */
   validFrom: string | null;
   /** End of the validity: one day after the current end of the event. null: the event has no end. */
   validUntil: string | null;
 }
-export type HeldSeat = Pick<RegistrationStatus, 'passReference' | 'state' | 'organizedEventTicketID'>;
+export interface HeldSeat {
+  passReference: PassReference;
+  /** held: the seat is kept until the hold expires. To keep it longer, confirm the registration. reserved: the seat is taken, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays taken. cancelled: the seat was released. */
+  state: 'held' | 'reserved' | 'confirmed' | 'cancelled' | 'failed';
+  /** Id of the ticket. */
+  organizedEventTicketID: number;
+}
 export interface Hold {
   /** The reference of the hold, a UUID */
   holdReference: string;
@@ -204,10 +207,14 @@ export interface RegistrationRequest extends Attendee {
   /** Optional, your own reference such as an order number: 1 to 64 characters, no control or text direction characters. Several registrations may have the same */
   partnerReference?: string | null;
 }
-export interface RegistrationStatus extends TicketOfEvent {
+export interface RegistrationStatus {
   passReference: PassReference;
   /** held: the seat is kept until the hold expires. To keep it longer, confirm the registration. reserved: the seat is taken, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays taken. cancelled: the seat was released. */
   state: 'held' | 'reserved' | 'confirmed' | 'cancelled' | 'failed';
+  /** Id of the event. */
+  organizedEventID: number;
+  /** Id of the ticket. */
+  organizedEventTicketID: number;
   /** Ticket name. */
   ticketTitle: string;
   /** Time of the reservation. */
@@ -217,9 +224,13 @@ export interface RegistrationStatus extends TicketOfEvent {
   /** Time of the cancellation. null: not cancelled. */
   dateCancelled: string | null;
 }
-export interface RevokedPasses extends Omit<RegistrationList, 'registrations'> {
+export interface RevokedPasses {
   /** A JWS (RFC 7515, compact, EdDSA). Its payload is JSON with `event`, `partner`, `after`, `cursor`, `more`, `serials` and `at`. */
   revocations: string;
+  /** Send it as `after` to get the next page, now or later. Treat it as opaque. */
+  cursor: string;
+  /** Whether the next page is available now. A page can be short or empty even if this is true. */
+  more: boolean;
 }
 export interface SignedEvent {
   /** A JWS (RFC 7515, compact, EdDSA). Its payload is JSON with `event`, `eventRef`, `revision`, `name`, `venue`, `timeZone`, `startsAt`, `endsAt`, `validFrom`, `validUntil` and `at`. */
@@ -260,7 +271,12 @@ export interface Ticket {
   lastModifiedDate: string;
 }
 /** Required, the person who waits. You name the attendees when you confirm the offer. */
-export type WaitingContact = Pick<Attendee, 'fullName' | 'emailAddress'>;
+export interface WaitingContact {
+  /** Required, 1 to 255 characters after trimming, no control or text direction characters */
+  fullName: string;
+  /** Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain) */
+  emailAddress: string;
+}
 export interface WaitingEntry {
   /** The reference of the entry. While the state is offered, it is also the reference of the hold: Confirm Hold accepts the offer. */
   entry: string;
@@ -282,10 +298,14 @@ export interface WaitingEntry {
   dateExpires: string | null;
 }
 /** An entry to put on the waiting list of a ticket. Unknown fields are ignored. */
-export interface WaitingRequest extends Omit<RegistrationRequest, keyof Attendee> {
+export interface WaitingRequest {
+  /** Required, a whole number from 1 to 2147483647, the id of a ticket from Get Tickets */
+  organizedEventTicketID: number;
   /** The number of seats, a whole number from 1 to 10. Default: 1 */
   seats?: number;
   contact: WaitingContact;
+  /** Optional, your own reference such as an order number: 1 to 64 characters, no control or text direction characters. Several registrations may have the same */
+  partnerReference?: string | null;
 }
 export interface Webhook {
   /** Id of the webhook. */
@@ -318,10 +338,18 @@ export interface Webhook {
   dateCreated: string;
 }
 /** A person was let in. admitted_again: although the pass was admitted before. List Admissions has all admissions of the pass. */
-export interface WebhookAdmissionEntry extends TicketOfEvent, Pick<Admission, 'gate' | 'dateAdmitted'> {
+export interface WebhookAdmissionEntry {
   /** Type of the message or entry. */
   type: 'registration.admitted' | 'registration.admitted_again';
   passReference: PassReference;
+  /** Id of the event. */
+  organizedEventID: number;
+  /** Id of the ticket. */
+  organizedEventTicketID: number;
+  /** Name of the gate. */
+  gate: string;
+  /** Time of the admission. */
+  dateAdmitted: string;
   /** Time at which the service learned of the admission. */
   dateChanged: string;
 }
@@ -347,9 +375,18 @@ export interface WebhookAttempt {
 }
 /** The attempts, latest first. */
 export type WebhookAttempts = WebhookAttempt[];
-export type WebhookChange = Partial<
-  Pick<Webhook, 'url' | 'description' | 'types' | 'entriesPerMessage' | 'include'>
->;
+export interface WebhookChange {
+  /** The https URL that receives the messages, at most 2048 characters, without user name and password */
+  url?: string;
+  /** A note for yourself: at most 255 characters, no control characters */
+  description?: string;
+  /** The types of entries to send, each at most once. Default: all types */
+  types?: WebhookEventType[];
+  /** The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB */
+  entriesPerMessage?: number;
+  /** Additional fields of each registration: `partnerReference`, your own reference. Default: none */
+  include?: 'partnerReference'[];
+}
 export interface WebhookChanges {
   /** Type of the message or entry. */
   type: 'event.changes';
@@ -396,24 +433,34 @@ export interface WebhookTestMessage {
   };
 }
 /** A change to a ticket. */
-export interface WebhookTicketEntry extends TicketOfEvent {
+export interface WebhookTicketEntry {
   /** Type of the message or entry. */
   type: 'ticket.sold_out' | 'ticket.reopened';
+  /** Id of the event. */
+  organizedEventID: number;
+  /** Id of the ticket. */
+  organizedEventTicketID: number;
   /** Time of the change. */
   dateChanged: string;
 }
 /** A change to an entry of a waiting list. Leaving has no entry. */
-export interface WebhookWaitingEntry extends Omit<WebhookTicketEntry, 'type'> {
+export interface WebhookWaitingEntry {
   /** Type of the message or entry. */
   type: 'waiting.joined' | 'waiting.offered' | 'waiting.expired' | 'waiting.confirmed';
   /** Reference of the entry. It is also the reference of the hold that is its offer. */
   entry: string;
+  /** Id of the event. */
+  organizedEventID: number;
+  /** Id of the ticket. */
+  organizedEventTicketID: number;
   /** Number of seats. */
   seats: number;
   /** Your own reference. null: you sent none. */
   partnerReference: string | null;
   /** Time at which the offer expires or expired. null: it has had no offer. */
   dateExpires: string | null;
+  /** Time of the change. */
+  dateChanged: string;
 }
 export interface WebhookWithSecret extends Webhook {
   /** Secret that verifies v1 signatures (HMAC). Store it now: it is not shown again. */
