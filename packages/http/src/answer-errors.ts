@@ -33,19 +33,19 @@ export function countRefusal(code: FailureCode): void {
 }
 
 /** `reply.fail` as a function. Replies to URLs that Fastify cannot parse do not have the method. */
-export function fail(this: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
+export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
   const { httpStatuses, retryAfterSeconds: leastSeconds } = RESPONSE_CODES[code];
-  this.failureCode = code;
+  reply.failureCode = code;
   countRefusal(code);
-  void this.code(specifics.status ?? httpStatuses[0]);
+  void reply.code(specifics.status ?? httpStatuses[0]);
   if (leastSeconds) {
     const seconds = Math.max(leastSeconds, specifics.retryAfterSeconds ?? 0);
     // Random, one to two times the minimum, so that refused clients do not retry at the same time.
     const drawn = Math.min(seconds, MAX_RETRY_AFTER_SECONDS / 2) * (1 + Math.random());
-    void this.header('retry-after', Math.round(drawn));
+    void reply.header('retry-after', Math.round(drawn));
   }
-  listInvalidFields(this, specifics.invalidFields ?? []);
-  return this.send(failure(code, specifics.message));
+  listInvalidFields(reply, specifics.invalidFields ?? []);
+  return reply.send(failure(code, specifics.message));
 }
 
 // The random part makes an id unique across processes and restarts, the count within the process.
@@ -89,12 +89,12 @@ export function errorAnswerer(log: Logger): ErrorAnswerer {
     // Errors of the framework bypass the hook that sets this header.
     void reply.header('x-request-id', request.id);
     const status = error.statusCode ?? 500;
-    if (error.validation) fail.call(reply, '11', invalid(error, request));
-    else if (error instanceof QueueFull) fail.call(reply, '90');
-    else if (error instanceof InvalidInput) fail.call(reply, '11', refusedByAction(error));
+    if (error.validation) fail(reply, '11', invalid(error, request));
+    else if (error instanceof QueueFull) fail(reply, '90');
+    else if (error instanceof InvalidInput) fail(reply, '11', refusedByAction(error));
     // Not found, or not accessible.
-    else if (status === 403 || status === 404) fail.call(reply, '60');
-    else if (status >= 400 && status < 500) fail.call(reply, '10', malformed(error, request));
+    else if (status === 403 || status === 404) fail(reply, '60');
+    else if (status >= 400 && status < 500) fail(reply, '10', malformed(error, request));
     else answerFault(log, error, request, reply);
   };
 }
@@ -110,7 +110,7 @@ function answerFault(log: Logger, error: FastifyError, request: FastifyRequest, 
   const facts = { err: error, requestId: request.id };
   if (isPostgres) warnOfPostgres(log, facts);
   else log.error({ ...facts, route: request.routeOptions.url }, 'unexpected error');
-  fail.call(reply, isPostgres ? '90' : '99');
+  fail(reply, isPostgres ? '90' : '99');
 }
 
 const NOT_JSON = 'The body is not well-formed JSON';

@@ -58,7 +58,9 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   closeInOrder(app, closeWithinMs);
-  app.decorateReply('fail', fail);
+  app.decorateReply('fail', function failThis(code, specifics) {
+    return fail(this, code, specifics);
+  });
   app.addHook('onRequest', checkHead);
   readBodies(app);
   answerOutsideFastify(app);
