@@ -11,6 +11,8 @@ import type { Servers } from '../servers.ts';
 import { createCall, dataOf, type PartnerCall } from './calls.ts';
 
 const NEWCOMERS = 8;
+const JOINERS = 128;
+const JOIN_SECONDS = 3;
 const POLL_MS = 20;
 const TIMEOUT_MS = 300_000;
 const SOLD_OUT = '32';
@@ -21,7 +23,7 @@ interface Options {
 }
 
 /**
- * Measures how many entries of a waiting list the worker serves per second after the capacity was raised, while newcomers register and must
+ * Measures how many entries partners add to a waiting list per second, and how many the worker serves per second after the capacity was raised, while newcomers register and must
  * be refused. Each round has a new ticket.
  */
 export async function waitingRates(servers: Servers, { rounds, entries }: Options): Promise<Figure[]> {
@@ -30,11 +32,15 @@ export async function waitingRates(servers: Servers, { rounds, entries }: Option
   const { url, db } = database;
   const running = await startFloodgate({ databaseUrl: url, redisUrl: servers.redisUrl, db });
   const measured: Round[] = [];
+  const joins: number[] = [];
   try {
     const fixture = await createFixture(db);
     const call = createCall(running.baseUrl, fixture, NEWCOMERS);
-    for (let round = 0; round < rounds; round += 1)
+    const join = createCall(running.baseUrl, fixture, JOINERS);
+    for (let round = 0; round < rounds; round += 1) {
+      joins.push(await joinsPerSecond(fixture, join));
       measured.push(await serveOnce(db, fixture, call, entries, () => servers.checkpoint()));
+    }
     const [difference] = await reconcile(db);
     if (difference) throw new Error(`${difference.subject} ${difference.problem}`);
   } finally {
@@ -42,11 +48,30 @@ export async function waitingRates(servers: Servers, { rounds, entries }: Option
   }
   const of = (name: keyof Round) => measured.map((round) => round[name]);
   return [
+    { name: 'entries of a waiting list added a second', unit: '', rounds: joins },
     { name: 'entries of a waiting list served a second', unit: '', rounds: of('perSecond'), atLeast: 5_000 },
     { name: 'newcomers meanwhile who were not answered 32', unit: '', rounds: of('notRefused'), atMost: 0 },
     { name: 'newcomers meanwhile who were answered 32', unit: '', rounds: of('refused'), atLeast: 1 },
     { name: 'slowest answer to a newcomer', unit: 'ms', rounds: of('slowestMs'), atMost: 1_000 },
   ];
+}
+
+/** Returns how many entries this many partners' connections add per second to the list of one ticket, each one after the other. */
+async function joinsPerSecond(fixture: Fixture, call: PartnerCall): Promise<number> {
+  const ticketId = await fixture.addTicket({ capacity: 1, offerHours: 24 });
+  dataOf('/register', await call('/register', attendee(ticketId)));
+  const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
+  const request = { organizedEventTicketID: ticketId, seats: 1, contact };
+  const endAt = performance.now() + JOIN_SECONDS * 1_000;
+  let joined = 0;
+  const joinInTurn = async () => {
+    while (performance.now() < endAt) {
+      dataOf('/waiting-list', await call('/waiting-list', request));
+      joined += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: JOINERS }, joinInTurn));
+  return joined / JOIN_SECONDS;
 }
 
 interface Round {
