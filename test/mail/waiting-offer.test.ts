@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { perform } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
 import { digestOf, suppress } from '@floodgate/mail/suppressions';
-import { joinWaitingList, leaveWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
+import { leaveWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
 import { sql } from 'kysely';
 import PostalMime from 'postal-mime';
 import { beforeEach, expect } from 'vitest';
@@ -13,6 +13,7 @@ import { startMailServer } from '../harness/mail-server.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { runCli } from '../harness/service-process.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
+import { joinWaitingList } from '../harness/waiting-list.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, deliveriesOf, enable, makeDue, startMails } from './mail-process.ts';
 

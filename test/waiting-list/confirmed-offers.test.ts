@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { formatPassReference, parsePassReference } from '@floodgate/contract';
 import { changeRegistrations, reserveBatch } from '@floodgate/registrations';
-import { findEntry, joinWaitingList, leaveWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
+import { findEntry, leaveWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { joinWaitingList } from '../harness/waiting-list.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { changeSeats, CONTACT, LOCK_WITHIN_MS, openSeatsOf, type Seat } from './drawn-operations.ts';
 

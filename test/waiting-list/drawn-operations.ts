@@ -9,7 +9,7 @@ import {
   type Outcome,
   type Submission,
 } from '@floodgate/registrations';
-import { joinWaitingList, leaveWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
+import { joinWaitingLists, leaveWaitingList, serveWaitingLists, toJoin } from '@floodgate/waiting-list';
 import { sql } from 'kysely';
 import type { Random } from '../faults/random.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
@@ -189,10 +189,13 @@ const OPERATIONS: Record<string, [weight: number, run: Operation]> = {
         organizedEventTicketID: random.pick(world.ticketIds),
         seats: random.pick([1, 1, 2, 3]),
       };
-      const joined = await joinWaitingList(db, owner, { ...ticket, contact: CONTACT }, null, LOCK_WITHIN_MS);
-      if (joined.outcome === 'joined')
-        world.holders.push({ id: joined.id, partnerId: owner.partnerId, isEntry: true });
-      return joined.outcome;
+      const calls = Array.from({ length: random.pick([1, 1, 3]) }, () =>
+        toJoin(owner, { ...ticket, contact: CONTACT }, null),
+      );
+      const joined = await joinWaitingLists(db, owner.shardId, calls, LOCK_WITHIN_MS);
+      for (const { outcome, id } of joined)
+        if (outcome === 'joined') world.holders.push({ id, partnerId: owner.partnerId, isEntry: true });
+      return joined[0]!.outcome;
     },
   ],
   leave: [

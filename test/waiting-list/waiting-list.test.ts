@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { grantEvent } from '@floodgate/events';
 import { expireHolds, reconcile } from '@floodgate/registrations';
-import { findEntry, joinWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
+import { findEntry, joinWaitingLists, serveWaitingLists, toJoin } from '@floodgate/waiting-list';
 import type { WaitingEntry } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect } from 'vitest';
@@ -11,6 +11,7 @@ import { createFixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { endHolds } from '../harness/reservation.ts';
+import { joinWaitingList } from '../harness/waiting-list.ts';
 
 test.override('ticket', { capacity: 2 });
 
@@ -211,6 +212,46 @@ test('an entry of a partner without access expires, and the next gets the offer'
   const { id } = joined as { id: string };
   expect((await findEntry(database.db, stranger, id))?.state).toBe('expired');
   expect(await states([entry])).toEqual(['offered']);
+});
+
+test('a group joins in its order; each call gets its own outcome and place', async () => {
+  const other = await gala.addTicket({ capacity: 1 });
+  const calls = [
+    { seats: 1, key: 'a' },
+    { seats: 3 },
+    { organizedEventTicketID: other },
+    { organizedEventTicketID: 2_147_483_647 },
+    { seats: 2, key: 'a' },
+    { seats: 1, key: 'a' },
+    { seats: 1 },
+  ].map(
+    ({ key = null, ...request }: { key?: string | null; seats?: number; organizedEventTicketID?: number }) =>
+      toJoin(gala, { organizedEventTicketID: ticketId, contact: CONTACT, ...request }, key),
+  );
+  const first = calls[0]!.id;
+  const joinAll = async () =>
+    (await joinWaitingLists(database.db, gala.shardId, calls, 1_000)).map(({ outcome, id, place }) =>
+      outcome === 'joined' ? [id, place] : outcome,
+    );
+  const refused = ['too-many', 'no-list', 'no-such-ticket', 'key-reused'];
+  expect(await joinAll()).toEqual([[first, 1], ...refused, [first, null], [calls[6]!.id, 2]]);
+  // The connection was lost, and the group is committed again.
+  expect(await joinAll()).toEqual([[first, null], ...refused, [first, null], [calls[6]!.id, null]]);
+  await finalize();
+  expect(await told()).toEqual(['waiting.joined', 'waiting.joined']);
+});
+
+test('an entry that a group gets an offer for has no place', async () => {
+  await join(2);
+  await cancel(sold[0]!);
+  const calls = [2, 1, 1].map((seats) =>
+    toJoin(gala, { organizedEventTicketID: ticketId, contact: CONTACT, seats }, null),
+  );
+  const joined = await joinWaitingLists(database.db, gala.shardId, calls, 1_000);
+  expect(joined.map(({ place }) => place)).toEqual([null, null, null]);
+  const found = await Promise.all(calls.map(({ id }) => findEntry(database.db, gala, id)));
+  expect(found.map((entry) => entry!.state)).toEqual(['waiting', 'offered', 'waiting']);
+  expect(found.map((entry) => entry!.position)).toEqual([2, null, 3]);
 });
 
 test('an offer cannot be extended', async () => {

@@ -2,7 +2,7 @@ import { assertDurable, isCluster, shardLoader } from '@floodgate/database';
 import { defineApi, type ApiContext } from '@floodgate/http';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
-import { createChangeGroups, createReplacementGroups } from './change/change-registrations.ts';
+import { createChangeGroups, createGroups, createReplacementGroups } from './change/change-registrations.ts';
 import { createQueueNotifier, finalizeEnqueuer, finalizeSettings } from './finalize/finalize-batches.ts';
 import { createHoldGroups, findHolds, type HoldQuery } from './holds/holds.ts';
 import { addHoldRoutes } from './holds/routes.ts';
@@ -11,10 +11,10 @@ import { addListRoute } from './list/route.ts';
 import { openRegistrations, type RegistrationsOptions } from './register/commit-batch.ts';
 import { addRegisterRoute, provokedCode } from './register/route.ts';
 import { findRegistrations, type RegistrationQuery } from './status/find-registrations.ts';
-import { addAttendeeRoute, addChangeRoutes, addStatusRoute } from './status/routes.ts';
+import { addAttendeeRoute, addChangeRoutes, addStatusRoute, refusalOf } from './status/routes.ts';
 import { addResetRoute } from './test-mode/reset-event.ts';
 
-export { addRegisterRoute, provokedCode };
+export { addRegisterRoute, createGroups, provokedCode, refusalOf };
 
 /** How long finalization may lag under load. Answers do not wait for it. */
 const NOTIFY_INTERVAL_MS = 500;

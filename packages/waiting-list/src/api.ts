@@ -11,15 +11,25 @@ import {
   WaitingRequest,
   type FailureCode,
 } from '@floodgate/contract';
-import { statementFailure, type Database } from '@floodgate/database';
+import { isCluster, statementFailure, type Database } from '@floodgate/database';
 import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
-import { provokedCode } from '@floodgate/registrations/api';
-import { findEntry, joinWaitingList, leaveWaitingList, type Joined } from './waiting-list.ts';
+import { createGroups, provokedCode, refusalOf } from '@floodgate/registrations/api';
+import {
+  findEntry,
+  joinWaitingLists,
+  leaveWaitingList,
+  newEntry,
+  toJoin,
+  type Join,
+  type Joined,
+} from './waiting-list.ts';
 
 /** A call waits for a lock of the ticket at most for this share of the answer time. */
 const LOCK_SHARE = 1 / 4;
 const STATEMENT_SHARE = 2 / 3;
 const CONNECTIONS = 8;
+/** Entries in one commit, and entries that may wait for one. */
+const [GROUP_LIMIT, WAITING_LIMIT] = [500, 10_000];
 
 const NO_ENTRY = { message: 'No such entry of a waiting list' };
 const tags = ['Waiting list'];
@@ -43,26 +53,38 @@ const JOIN_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '38'
 /** The operations of partners on waiting lists. */
 export const waitingListApi = defineApi({
   settings: {},
-  open(context) {
+  async open(context) {
+    const { answerWithinMs, log } = context;
     // Separate from the reservations, which must not wait for those who wait.
     const db = context.openPool({
       purpose: 'waiting list',
       maxConnections: CONNECTIONS,
-      statementTimeoutMs: Math.round(context.answerWithinMs * STATEMENT_SHARE),
+      statementTimeoutMs: Math.round(answerWithinMs * STATEMENT_SHARE),
     });
-    const lockWithinMs = Math.round(context.answerWithinMs * LOCK_SHARE);
+    const lockWithinMs = Math.round(answerWithinMs * LOCK_SHARE);
+    const limits = { groupLimit: GROUP_LIMIT, waitingLimit: WAITING_LIMIT, answerWithinMs };
+    // The worker finds the changes.
+    const options = { ...limits, log, isCluster: await isCluster(db), onCommitted: () => {} };
+    const groups = createGroups<Join, Joined>(options, (shardId, joins) =>
+      joinWaitingLists(db, shardId, joins, lockWithinMs),
+    );
     return {
       routes(api) {
-        addJoinRoute(api, context, db, lockWithinMs);
+        addJoinRoute(api, context, groups);
         addReadRoute(api, context);
         addLeaveRoute(api, db, lockWithinMs);
       },
+      close: async () => void (await groups.drain()),
     };
   },
 });
 
 /** POST /events/waiting-list: joins the waiting list of a ticket that is sold out. */
-function addJoinRoute(api: Routes, { reads }: ApiContext, db: Database, lockWithinMs: number) {
+function addJoinRoute(
+  api: Routes,
+  { reads }: ApiContext,
+  groups: ReturnType<typeof createGroups<Join, Joined>>,
+) {
   api.post(
     '/events/waiting-list',
     {
@@ -81,22 +103,26 @@ function addJoinRoute(api: Routes, { reads }: ApiContext, db: Database, lockWith
         response: answersOf(WaitingEntry),
       },
       bodyLimit: BODY_LIMIT_BYTES,
+      onRequest: groups.refuseWhenFull,
       preValidation: (request, _reply, done) => {
         trimFullName((request.body as Record<string, unknown> | null)?.['contact']);
         done();
       },
     },
-    async ({ principal, body, headers }, reply) => {
+    async (request, reply) => {
+      const { principal, body, headers } = request;
       const provoked = provokedCode(principal, body.contact, JOIN_FAILURES);
       if (provoked && provoked !== '91') return reply.fail(provoked);
-      const key = headers['idempotency-key'] ?? null;
-      const joined = await joinWaitingList(db, principal, body, key, lockWithinMs).catch(unlessUnknown);
-      if (joined === null) return reply.fail('91');
+      const join = toJoin(principal, body, headers['idempotency-key'] ?? null);
+      const joined = await groups.submit(request, join);
+      if (typeof joined === 'string') return groups.refuse(request, reply, ...refusalOf(joined, {}));
       if (joined.outcome !== 'joined') return reply.fail(...REFUSALS[joined.outcome]);
-      const found = await findEntry(reads, principal, joined.id).catch(() => undefined);
+      const isRepeat = joined.id !== join.id;
+      const found =
+        newEntry(join, joined) ?? (await findEntry(reads, principal, joined.id).catch(() => undefined));
       // It has joined all the same.
-      if (!found || (provoked === '91' && !joined.isRepeat)) return reply.fail('91');
-      if (joined.isRepeat) void reply.header('idempotent-replayed', 'true');
+      if (!found || (provoked === '91' && !isRepeat)) return reply.fail('91');
+      if (isRepeat) void reply.header('idempotent-replayed', 'true');
       return success(found);
     },
   );

@@ -6,29 +6,64 @@ import { sql, type RawBuilder } from 'kysely';
 /** The partner and event of entries. */
 type Owner = Record<'shardId' | 'eventId' | 'partnerId', number>;
 
-/** Why nobody can join, or `joined` with the id of the entry: also if the same call with the key was made before. */
-export type Joined =
-  | { outcome: 'joined'; id: string; isRepeat: boolean }
-  | { outcome: 'key-reused' | 'no-such-ticket' | 'not-on-sale' | 'no-list' | 'too-many' | 'not-sold-out' };
+/** A call that joins a waiting list. */
+export type Join = ReturnType<typeof toJoin>;
 
-/** Puts an entry on the waiting list of a ticket. Safe to repeat with the same key. */
-export async function joinWaitingList(
-  db: Database,
-  { shardId, eventId, partnerId }: Owner,
-  { organizedEventTicketID: ticketId, seats = 1, contact, partnerReference = null }: WaitingRequest,
+/** Returns the call with the id of its entry. The key is the Idempotency-Key. */
+export const toJoin = (
+  { eventId: event, partnerId: partner }: Owner,
+  { organizedEventTicketID: ticket, seats = 1, contact, partnerReference: reference = null }: WaitingRequest,
   key: string | null,
-  lockWithinMs: number,
-): Promise<Joined> {
-  const id = randomUUID();
-  const { rows } = await sql<{ joined: Joined }>`
-    select join_waiting(
-      ${shardId}::integer, ${lockWithinMs}::integer, ${ticketId}::integer, ${eventId}::integer, ${partnerId}::integer,
-      ${id}::uuid, ${seats}::integer, ${contact.fullName}::text, ${contact.emailAddress}::text,
-      ${partnerReference}::text, ${key}::text
-    ) as joined`.execute(db);
-  const { joined } = rows[0]!;
-  return joined.outcome === 'joined' ? { ...joined, isRepeat: joined.id !== id } : joined;
+) => ({
+  id: randomUUID() as string,
+  event,
+  partner,
+  ticket,
+  seats,
+  name: contact.fullName,
+  address: contact.emailAddress,
+  reference,
+  key,
+});
+
+/** Why a call cannot join, or `joined` with the new entry, or with that of the same call that was made before with the key. */
+export interface Joined {
+  outcome:
+    'joined' | 'key-reused' | 'no-such-ticket' | 'not-on-sale' | 'no-list' | 'too-many' | 'not-sold-out';
+  id: string;
+  /** The place of a new entry in its list, from 1. Null: it must be read. */
+  place: number | null;
+  at: string;
 }
+
+/** Puts entries on the waiting lists of a shard, in order. Returns one outcome per call. Safe to repeat. */
+export async function joinWaitingLists(
+  db: Database,
+  shardId: number,
+  joins: readonly Join[],
+  lockWithinMs: number,
+): Promise<Joined[]> {
+  const calls = JSON.stringify(joins.map((join, index) => ({ ...join, position: index + 1 })));
+  const { rows } = await sql<{ joined: Joined[] }>`
+    select join_waiting(${shardId}::integer, ${lockWithinMs}::integer, ${calls}::json) as joined`.execute(db);
+  return rows[0]!.joined;
+}
+
+/** Returns the new entry of a call. Undefined: it must be read. */
+export const newEntry = ({ id, ticket, seats, reference }: Join, joined: Joined): WaitingEntry | undefined =>
+  joined.id !== id || joined.place === null
+    ? undefined
+    : {
+        entry: id,
+        organizedEventTicketID: ticket,
+        seats,
+        partnerReference: reference,
+        state: 'waiting',
+        position: joined.place,
+        skipped: 0,
+        dateJoined: formatTimestamp(new Date(joined.at)),
+        dateExpires: null,
+      };
 
 /**
  * Takes an entry off its list. If it has an offer, the seats go to the next entries. Safe to repeat. Resolves to false if there was nothing

@@ -1,54 +1,104 @@
--- Puts an entry on the waiting list of a ticket. Returns json: the outcome, and the id of the entry. The outcome is 'joined' (also if the
--- key was used for the same call before: then the id is that of the first entry), 'key-reused', 'no-such-ticket', 'not-on-sale',
--- 'no-list', 'too-many' (more seats than the ticket has), or 'not-sold-out'. Runs as the owner, because the API cannot read contacts.
-create or replace function join_waiting(
-  shard integer, lock_within_ms integer, ticket integer, event integer, partner integer, entry_id uuid, wanted_seats integer,
-  contact_name text, contact_address text, reference text, call_key text
-) returns json language plpgsql security definer set search_path from current
+-- Puts entries on the waiting lists of tickets, list by list. "calls" is a json list. Returns a json list in its order:
+--
+--   outcome   'joined' (also if the call with this id, or the same call with its key, was made before: then the id is
+--             that of the first entry), 'key-reused', 'no-such-ticket', 'not-on-sale', 'no-list', 'too-many' (more
+--             seats than the ticket has), or 'not-sold-out'
+--   id        of the entry
+--   place     of the entry in its list, from 1. Null: the list was served meanwhile, or the entry is not new.
+--   at        when it joined
+--
+-- Runs as the owner, because the API cannot read contacts.
+create or replace function join_waiting(shard integer, lock_within_ms integer, calls json) returns json
+language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  new_serial bigint;
-  refusal text;
-  entry record;
+  list record;
+  seller record;
+  call record;
   earlier waiting_entries;
+  new_serial bigint;
+  -- By position of the call.
+  outcomes text[] := array_fill(null::text, array[json_array_length(calls)]);
+  ids uuid[] := array_fill(null::uuid, array[json_array_length(calls)]);
+  places integer[] := array_fill(null::integer, array[json_array_length(calls)]);
+  -- By new entry of a list.
+  added bigint[];
+  partners integer[];
+  positions integer[];
 begin
   perform set_config('lock_timeout', lock_within_ms::text, true);
-  select offer_hours is not null and coalesce(waiting_closes_at > now(), true) as has_list, capacity, capacity - taken as free,
-    waiting, active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
-  from tickets where shard_id = shard and id = ticket and event_id = event for no key update
-  into entry;
-  -- The ticket is locked, so the first call with the key is over.
-  select * into earlier from waiting_entries
-  where shard_id = shard and event_id = event and partner_id = partner and key = call_key;
-  if found then
-    return json_build_object('id', earlier.id, 'outcome', case
-      when (earlier.ticket_id, earlier.seats::integer, earlier.full_name, earlier.email_address, earlier.partner_reference)
-        is not distinct from (ticket, wanted_seats, contact_name, contact_address, reference) then 'joined'
-      else 'key-reused' end);
-  end if;
-  refusal := case
-    when entry is null then 'no-such-ticket'
-    when not entry.on_sale then 'not-on-sale'
-    when not entry.has_list then 'no-list'
-    when wanted_seats > entry.capacity then 'too-many'
-    when entry.free > 0 and entry.waiting = 0 then 'not-sold-out'
-  end;
-  if refusal is not null then
-    return json_build_object('outcome', refusal);
-  end if;
-
-  new_serial := nextval('registrations_serial_seq');
-  insert into waiting_entries (
-    shard_id, serial, id, event_id, ticket_id, partner_id, seats, full_name, email_address, partner_reference, key
-  ) values (
-    shard, new_serial, entry_id, event, ticket, partner, wanted_seats, contact_name, contact_address, reference, call_key
+  -- In id order, as reserve_batch locks the tickets.
+  for list in
+    select ticket, event from json_to_recordset(calls) as input (ticket integer, event integer)
+    group by ticket, event order by ticket, event
+  loop
+    select offer_hours is not null and coalesce(waiting_closes_at > now(), true) as has_list, capacity,
+      capacity - taken as free, waiting,
+      active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
+    from tickets where shard_id = shard and id = list.ticket and event_id = list.event for no key update
+    into seller;
+    added := '{}';
+    partners := '{}';
+    positions := '{}';
+    for call in
+      select * from json_to_recordset(calls) as input (
+        position integer, id uuid, ticket integer, event integer, partner integer, seats integer, name text, address text,
+        reference text, key text
+      )
+      where ticket = list.ticket and event = list.event order by position
+    loop
+      -- The ticket is locked, so the first call with the key is over.
+      select * into earlier from waiting_entries where shard_id = shard and id = call.id;
+      if not found then
+        select * into earlier from waiting_entries
+        where shard_id = shard and event_id = call.event and partner_id = call.partner and key = call.key;
+      end if;
+      ids[call.position] := earlier.id;
+      outcomes[call.position] := case
+        when (earlier.ticket_id, earlier.seats::integer, earlier.full_name, earlier.email_address, earlier.partner_reference)
+          is not distinct from (call.ticket, call.seats, call.name, call.address, call.reference) then 'joined'
+        when earlier.id is not null then 'key-reused'
+        when seller.has_list is null then 'no-such-ticket'
+        when not seller.on_sale then 'not-on-sale'
+        when not seller.has_list then 'no-list'
+        when call.seats > seller.capacity then 'too-many'
+        when seller.free > 0 and seller.waiting + cardinality(added) = 0 then 'not-sold-out'
+      end;
+      continue when outcomes[call.position] is not null;
+      new_serial := nextval('registrations_serial_seq');
+      insert into waiting_entries (
+        shard_id, serial, id, event_id, ticket_id, partner_id, seats, full_name, email_address, partner_reference, key
+      ) values (
+        shard, new_serial, call.id, call.event, call.ticket, call.partner, call.seats, call.name, call.address,
+        call.reference, call.key
+      )
+      -- Another transaction uses the key for another ticket.
+      on conflict do nothing;
+      outcomes[call.position] := case when found then 'joined' else 'key-reused' end;
+      if found then
+        ids[call.position] := call.id;
+        added := added || new_serial;
+        partners := partners || call.partner;
+        positions := positions || call.position;
+      end if;
+    end loop;
+    continue when added = '{}';
+    update tickets set waiting = waiting + cardinality(added) where shard_id = shard and id = list.ticket;
+    insert into changes (shard_id, kind, event_id, partner_id, serials)
+    select shard, 'waiting.joined', list.event, partner, array_agg(serial)
+    from unnest(added, partners) as entry (serial, partner)
+    group by partner;
+    -- Seats can be free that are too few for the entries before.
+    if serve_waiting(shard, list.ticket, cardinality(added)) = 0 then
+      for i in 1 .. cardinality(added) loop
+        places[positions[i]] := seller.waiting + i;
+      end loop;
+    end if;
+  end loop;
+  return (
+    select json_agg(json_build_object('outcome', outcome, 'id', id, 'place', place, 'at', now()) order by position)
+    from unnest(outcomes, ids, places) with ordinality as result (outcome, id, place, position)
   );
-  update tickets set waiting = waiting + 1 where shard_id = shard and id = ticket;
-  insert into changes (shard_id, kind, event_id, partner_id, serials)
-  values (shard, 'waiting.joined', event, partner, array[new_serial]);
-  -- Seats can be free that are too few for the entries before.
-  perform serve_waiting(shard, ticket, 1);
-  return json_build_object('outcome', 'joined', 'id', entry_id);
 end $$;

@@ -128,12 +128,17 @@ export const createReplacementGroups = (options: RegistrationsOptions) =>
 const ATTEMPTS_SHARE = 1 / 2;
 const RETRY_DELAY_MS = 50;
 
+type GroupOptions = Pick<
+  RegistrationsOptions,
+  'log' | 'isCluster' | 'groupLimit' | 'waitingLimit' | 'answerWithinMs' | 'onCommitted' | 'onGroup'
+>;
+
 /**
  * Returns functions that commit changes in groups, one group at a time in each shard, as registrations are made. A change is safe to
  * repeat, so a failed group is retried.
  */
 export function createGroups<Item, Done>(
-  { log, ...options }: RegistrationsOptions,
+  { log, ...options }: GroupOptions,
   change: (shardId: number, items: readonly Item[]) => Promise<Done[]>,
   unitsOf: (item: Item) => number = () => 1,
 ) {
