@@ -5,22 +5,13 @@ import { SERVICES, usesQueue } from '@floodgate/database/roles/services';
 import type * as Queue from '@floodgate/queue';
 import { Failure, reasonOf, sqlStateOf } from '@floodgate/service/failure';
 import { retry } from '@floodgate/service/retry';
-import {
-  answering,
-  loadSettings,
-  parseSeconds,
-  parseShards,
-  Unreachable,
-  withDatabase,
-  type Answer,
-  type Cli,
-  type CliSettings,
-} from '@floodgate/command';
+import { answering, loadSettings, parseSeconds, parseShards } from '@floodgate/command';
+import { Unreachable, withDatabase, type Answer, type Cli, type CliSettings } from '@floodgate/command';
 
 // Commands that prepare the servers for all others.
 
 /** `floodgate migrate` */
-export function addMigrateCommand(program: Command, cli: Cli): void {
+export function addMigrateCommand(program: Command, cli: Cli) {
   const command = program
     .command('migrate')
     .description('update the database schema, and the queue if it is in Postgres; safe to repeat')
@@ -60,7 +51,7 @@ const MAY_STILL_CREATE =
   'only its owner, or the role that granted it, can';
 
 /** `floodgate grant` */
-export function addGrantCommand(program: Command, cli: Cli): void {
+export function addGrantCommand(program: Command, cli: Cli) {
   const performs = performing(program, cli, () => import('./grant-action.ts'));
   performs('grant', 'grantAction', async ({ outcome, service, role }) => {
     // The grant itself succeeded and remains.

@@ -13,7 +13,7 @@ const MOST_CONFLICTS = 100;
 const SCOPES = ['door:read'] as const;
 
 /** Adds the page of the doors of an event, and its stream of snapshots. */
-export function addDoorPages(app: FastifyInstance, context: ConsoleContext): void {
+export function addDoorPages(app: FastifyInstance, context: ConsoleContext) {
   const path = '/events/:eventId/door';
   const reportOf = (eventId: string) => readBy<DoorReport>(context, 'doorReport', { eventId });
   adder(app, context)(path, SCOPES, async ({ params: { eventId }, action }) => {
@@ -45,7 +45,7 @@ export function addDoorPages(app: FastifyInstance, context: ConsoleContext): voi
 }
 
 /** Returns the state of the doors as HTML. All viewers get the same, so it has no links to forms. */
-function reportHtml({ complete, open, except, gates, devices, conflicts, refused }: DoorReport): string {
+function reportHtml({ complete, open, except, gates, devices, conflicts, refused }: DoorReport) {
   const latest = conflicts.toReversed().slice(0, MOST_CONFLICTS);
   return [
     // Even when empty: the browser replaces single parts only if their number stays the same.
@@ -85,7 +85,7 @@ function reportHtml({ complete, open, except, gates, devices, conflicts, refused
 }
 
 /** Returns the code of a device as HTML: large, and as a QR code for its camera. */
-export function codeHtml({ code, name, codeExpiresAt }: Row): string {
+export function codeHtml({ code, name, codeExpiresAt }: Row) {
   const picture = `data:image/svg+xml,${encodeURIComponent(encodeQR(code as string, 'svg', { border: 4 }))}`;
   return html`<p>Open /door/ of the API on the device, and scan or type the code.</p>
     <p class="code">${code}</p>

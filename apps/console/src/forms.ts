@@ -14,14 +14,14 @@ const TextsBody = { schema: { body: Type.Record(Type.String(), Type.String()) } 
 const CONSOLE = 'http://console';
 
 /** Returns the page to show after an operation, which then says that it is done. */
-function afterwards(back: string, id: string): string {
+function afterwards(back: string, id: string) {
   const url = new URL(back, CONSOLE);
   url.searchParams.set('done', id);
   return url.pathname + url.search;
 }
 
 /** Returns the page of the console that a text names, otherwise its first page: a form must not lead to another site. */
-function pageOf(text = ''): string {
+function pageOf(text = '') {
   const url = URL.parse(text, CONSOLE);
   // Browsers skip control characters.
   const isPath = /^\/[^\\\p{Cc}]*$/u.test(text) && url?.origin === CONSOLE && !url.pathname.startsWith('//');
@@ -32,7 +32,7 @@ function pageOf(text = ''): string {
  * Adds a page with a form for each operation that is not a GET. After it, the browser returns to the page in `back`. Secrets and what an
  * operation has read are shown at once, because no other page has them.
  */
-export function addForms(app: FastifyInstance, { db, log, operations }: ConsoleContext): void {
+export function addForms(app: FastifyInstance, { db, log, operations }: ConsoleContext) {
   const find = (id: string) => {
     const operation = operations.get(id);
     if (!operation || operation.method === 'GET') throw new Refusal(404, 'No such page');
@@ -80,7 +80,7 @@ const resultHtml = (result: object, back: string) =>
  * Adds the page that finds attendees by name or address. A search is a POST: browsers and proxies keep the addresses of pages, which must
  * not contain names.
  */
-export function addAttendees(app: FastifyInstance, { db, operations }: ConsoleContext): void {
+export function addAttendees(app: FastifyInstance, { db, operations }: ConsoleContext) {
   const operation = operations.get('attendeeFind')!;
   const asked = { ...operation, summary: 'Find', input: Type.Omit(operation.input, ['after', 'limit']) };
   const show = (given: Texts, invalid?: Texts) => form(asked, given, '/registrations', invalid, '/attendees');
@@ -102,7 +102,7 @@ export function addAttendees(app: FastifyInstance, { db, operations }: ConsoleCo
   });
 }
 
-function resultsHtml({ attendees, cursor, more, shardsAway }: Row, given: Texts): string {
+function resultsHtml({ attendees, cursor, more, shardsAway }: Row, given: Texts) {
   const found = table('Attendees', attendees as Row[], ({ passReference, eventId, ...attendee }) => {
     return { registration: passLink(passReference), event: eventLink(eventId), ...attendee };
   });

@@ -39,7 +39,7 @@ export function addIdentityProvider(
   { db, log }: ConsoleContext,
   provider: Provider,
   isSecure: boolean,
-): void {
+) {
   let known: ReturnType<typeof discover> | undefined;
   /** Reads the configuration of the provider once. After a failure, the next sign-in tries again. */
   const configured = () => {

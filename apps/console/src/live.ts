@@ -51,7 +51,7 @@ export function addStream(
   path: `/${string}:eventId${string}`,
   scopes: readonly Scope[],
   open: (eventId: string) => Promise<Take>,
-): void {
+) {
   const streams = new Map<string, ReturnType<typeof startStream>>();
   app.get<{ Params: { eventId: string } }>(`${path}/events`, async (request, reply) => {
     const { accessId } = requireScope(request, ...scopes);
@@ -84,7 +84,7 @@ export const liveHtml = (address: string, snapshot: string) =>
   html`<div id="live" data-source="${address}/events">!${snapshot}</div>`;
 
 /** Adds the page of a live launch, and its stream of snapshots. */
-export function addLive(app: FastifyInstance, context: ConsoleContext): void {
+export function addLive(app: FastifyInstance, context: ConsoleContext) {
   const path = '/live/:eventId';
   adder(app, context)(path, SCOPES, async ({ params: { eventId }, read, action }) => {
     const event = await readBy<Row>(context, 'eventShow', { eventId });
@@ -132,7 +132,7 @@ type Snapshot = Awaited<ReturnType<typeof takeSnapshot>>;
 const rate = (perSecond: number) => `${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`;
 
 /** Returns the state of a launch as HTML. The rates are those between the first and the last snapshot. */
-function snapshotHtml(snapshots: readonly Snapshot[]): string {
+function snapshotHtml(snapshots: readonly Snapshot[]) {
   const [first, last] = [snapshots[0]!, snapshots.at(-1)!];
   const seconds = (last.at - first.at) / 1_000;
   const paceOf = (now: number, before = now) => (seconds > 0 ? (now - before) / seconds : 0);

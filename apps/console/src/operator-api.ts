@@ -43,7 +43,7 @@ export async function addOperatorApi(
   );
 }
 
-function addRoute(api: FastifyInstance, operation: Operation, db: Database): void {
+function addRoute(api: FastifyInstance, operation: Operation, db: Database) {
   const { method, path, id, scope, summary, input } = operation;
   const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
   const rest = Type.Omit(input, inPath);

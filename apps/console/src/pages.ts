@@ -12,6 +12,7 @@ import {
   awayHtml,
   eventLink,
   fields,
+  inputField,
   link,
   sendPage,
   table,
@@ -53,7 +54,7 @@ export const adder =
     });
 
 /** Adds the pages that show something. */
-export function addPages(app: FastifyInstance, context: ConsoleContext): void {
+export function addPages(app: FastifyInstance, context: ConsoleContext) {
   const add = adder(app, context);
   add('/', ['events:read'], launches);
   add('/events/:eventId', ['events:read'], oneEvent);
@@ -175,10 +176,7 @@ async function waitingList({ params: { ticketId }, query, read, action }: PageRe
 
 const searchForm = (text: string) =>
   html`<form class="fields" role="search" method="get" action="/registrations">
-    <div class="field">
-      <label for="passReference">Pass reference</label>
-      <input id="passReference" name="passReference" value="${text}" autocomplete="off" required />
-    </div>
+    !${inputField('passReference', html`value="${text}" autocomplete="off" required`)}
     <p><button>Find</button></p>
   </form>`;
 

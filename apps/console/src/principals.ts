@@ -6,7 +6,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
 import type { Provider } from './identity-provider.ts';
-import { alertHtml, sendPage } from './view.ts';
+import { alertHtml, inputField, sendPage } from './view.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -61,7 +61,7 @@ const SESSION = new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]*)`);
 const BEARER = /^Bearer (\S+)$/i;
 
 /** Finds out who sends each request: by the token of a machine, or the cookie of a session. */
-export function addPrincipals(app: FastifyInstance, db: Database): void {
+export function addPrincipals(app: FastifyInstance, db: Database) {
   app.addHook('onRequest', async (request) => {
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
     // Another site could make the browser send the cookie.
@@ -89,7 +89,7 @@ export function requireScope({ operator }: FastifyRequest, ...scopes: Scope[]): 
 }
 
 /** Sets the cookie of a session. An empty text removes it. */
-export function setSession(reply: FastifyReply, text: string, isSecure: boolean): void {
+export function setSession(reply: FastifyReply, text: string, isSecure: boolean) {
   const end = text === '' ? '; Max-Age=0' : '';
   const secure = isSecure ? '; Secure' : '';
   void reply.header('set-cookie', `${COOKIE}=${text}; Path=/; HttpOnly; SameSite=Lax${secure}${end}`);
@@ -103,20 +103,14 @@ const WRONG = 'The name or the password is wrong, or there were too many attempt
 const formHtml = (name: string, problem: string, provider?: Provider) =>
   html`!${alertHtml(problem)}
     <form class="fields" method="post" action="/sign-in">
-      <div class="field">
-        <label for="name">Name</label>
-        <input id="name" name="name" value="${name}" autocomplete="username" required />
-      </div>
-      <div class="field">
-        <label for="password">Password</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required />
-      </div>
+      !${inputField('name', html`value="${name}" autocomplete="username" required`)}
+      !${inputField('password', 'type="password" autocomplete="current-password" required')}
       <p><button>Sign in</button></p>
     </form>
     !${provider && html`<p><a href="/sign-in/provider">Sign in at ${provider.issuer.host}</a></p>`}`;
 
 /** Adds the pages to sign in and out with a password. */
-export function addSignIn(app: FastifyInstance, db: Database, isSecure: boolean, provider?: Provider): void {
+export function addSignIn(app: FastifyInstance, db: Database, isSecure: boolean, provider?: Provider) {
   const signIn = createSignIn(db);
   const show = (reply: FastifyReply, name = '', problem = '') =>
     sendPage(reply, 'Sign in', formHtml(name, problem, provider));

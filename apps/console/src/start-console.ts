@@ -99,7 +99,7 @@ function serveMetrics(app: FastifyInstance, db: Database, { CONSOLE_HOST, METRIC
 }
 
 /** Answers problems as a page to browsers, and as JSON to others. A browser that is not signed in gets the sign-in. */
-function answerProblems(app: FastifyInstance, log: Logger): void {
+function answerProblems(app: FastifyInstance, log: Logger) {
   app.setNotFoundHandler(() => {
     throw new Refusal(404, 'No such page');
   });
@@ -115,7 +115,7 @@ function answerProblems(app: FastifyInstance, log: Logger): void {
 
 const ASSETS = { 'console.css': 'text/css; charset=utf-8', 'live.js': 'text/javascript; charset=utf-8' };
 
-function addAssets(app: FastifyInstance): void {
+function addAssets(app: FastifyInstance) {
   for (const [name, type] of Object.entries(ASSETS)) {
     const content = readFileSync(new URL(`../browser/${name}`, import.meta.url));
     app.get(`/assets/${name}`, (_request, reply) =>

@@ -81,7 +81,7 @@ export const passLink = (passReference: string) =>
 /** Returns links side by side. Those to forms that the operator may not use are empty. */
 export const together = (...links: Html[]) => raw(links.flatMap((one) => one.html || []).join(' '));
 
-export function actions(...links: Html[]): string {
+export function actions(...links: Html[]) {
   const shown = together(...links).html;
   return shown && html`<p class="actions">!${shown}</p>`;
 }
@@ -89,7 +89,7 @@ export function actions(...links: Html[]): string {
 const MILLISECONDS = /Ms$/;
 
 /** Returns a cell as HTML: times in UTC, durations in seconds, lists with commas. */
-function cellHtml(name: string, cell: unknown): string {
+function cellHtml(name: string, cell: unknown) {
   if (cell === null || cell === undefined || cell === '') return '<span class="none">–</span>';
   if (typeof cell === 'object') return objectHtml(cell);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
@@ -97,7 +97,7 @@ function cellHtml(name: string, cell: unknown): string {
   return html`${cell as string}`;
 }
 
-function objectHtml(cell: object): string {
+function objectHtml(cell: object) {
   if ('html' in cell) return (cell as Html).html;
   if (Array.isArray(cell)) return html`${cell.join(', ')}`;
   if (!(cell instanceof Date)) return html`<code>${JSON.stringify(cell)}</code>`;
@@ -154,11 +154,11 @@ export function table<Thing>(
 export const alertHtml = (text: string) => text && html`<p role="alert">${text}</p>`;
 
 /** Returns an alert if shards do not answer: their rows are missing. */
-export const awayHtml = (shards: readonly number[] = []): string =>
+export const awayHtml = (shards: readonly number[] = []) =>
   alertHtml(shards.length > 0 ? `Shards that do not answer: ${shards.join(', ')}` : '');
 
 /** Returns the fields of one thing. */
-export const fields = (record: object): string =>
+export const fields = (record: object) =>
   html`<dl>
     !${Object.entries(record).map(
       ([name, cell]) =>
@@ -180,6 +180,13 @@ export function actionLink(
   return raw(mayUse(operator, scope) ? html`<a class="action" href="${address}">${name}</a>` : '');
 }
 
+const labelled = (name: string, control: string) =>
+  html`<div class="field"><label for="${name}">${wordsOf(name)}</label>!${control}</div>`;
+
+/** Returns a field of a form that an operator fills. */
+export const inputField = (name: string, attributes: string) =>
+  labelled(name, html`<input id="${name}" name="${name}" !${attributes} />`);
+
 /** Returns the form of an operation with the given values. Fields that are optional may be left empty. `invalid` has the rules that they break. */
 export function form(
   { id, input, summary }: Operation,
@@ -194,11 +201,9 @@ export function form(
     const isInvalid = name in invalid;
     const attributes = html`id="${name}" name="${name}" aria-describedby="${name}-hint"
     !${isRequired ? 'required' : ''} !${isInvalid ? 'aria-invalid="true"' : ''}`;
-    const fieldHtml = inputHtml(schema, attributes, given[name] ?? '', isRequired);
-    return html`<div class="field">
-      <label for="${name}">${wordsOf(name)}</label>!${fieldHtml}
-      <p class="hint" id="${name}-hint">!${isInvalid ? '<strong>Not valid:</strong> ' : ''}${hint}</p>
-    </div>`;
+    const mark = isInvalid ? '<strong>Not valid:</strong> ' : '';
+    const about = html`<p class="hint" id="${name}-hint">!${mark}${hint}</p>`;
+    return labelled(name, inputHtml(schema, attributes, given[name] ?? '', isRequired) + about);
   });
   return html`<form class="fields" method="post" action="${action}">
     <input type="hidden" name="back" value="${back}" />
@@ -207,7 +212,7 @@ export function form(
   </form>`;
 }
 
-function inputHtml(schema: TSchema, attributes: string, text: string, isRequired: boolean): string {
+function inputHtml(schema: TSchema, attributes: string, text: string, isRequired: boolean) {
   const choices = choicesOf(schema);
   if (!choices) return html`<input !${attributes} value="${text}" autocomplete="off" />`;
   const option = (value: string) => html`<option !${value === text ? 'selected' : ''}>${value}</option>`;

@@ -21,9 +21,8 @@ export async function insertAuditEntries(db: Database, actor: Actor, action: str
   await sql`
     insert into ${sql.table(isOperator ? 'audit_log' : 'partner_audit_log')} (actor, action, subject, before, after)
     select ${isOperator ? actor : `partner:${actor.partnerId}`}, ${action}, subject, before, after
-    from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as change (subject text, before jsonb, after jsonb)`.execute(
-    db,
-  );
+    from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
+      as change (subject text, before jsonb, after jsonb)`.execute(db);
 }
 
 /** A change with its time and author. */
@@ -62,7 +61,7 @@ export async function expirePartnerEntries(db: Database): Promise<void> {
       from partner_audit_log group by actor
     ) kept
     where entry.actor = kept.actor
-      and (entry.id < kept.oldest_kept or entry.at < now() - make_interval(days => ${KEPT_DAYS}::integer))`.execute(
-    db,
-  );
+      and (
+        entry.id < kept.oldest_kept or entry.at < now() - make_interval(days => ${KEPT_DAYS}::integer)
+      )`.execute(db);
 }

@@ -41,7 +41,7 @@ export function answering<Args extends unknown[], Options extends OptionValues>(
   command: Command<Args, Options>,
   cli: Cli,
   work: (options: Options, ...args: Args) => Promise<Answer>,
-): void {
+) {
   const withJson = command.option('--json', 'print one JSON document');
   withJson.action(async () => {
     const answer = await work(command.opts(), ...command.processedArgs).catch((error: unknown) => {
@@ -102,7 +102,7 @@ export function answeringFromDatabase<Args extends unknown[], Options extends Op
   command: Command<Args, Options>,
   cli: Cli,
   work: (db: Database, options: Options, ...args: Args) => Promise<Answer>,
-): void {
+) {
   answering(command, cli, async (options, ...args) => {
     const { databaseUrl } = await loadSettings(cli.env);
     return withDatabase(databaseUrl, STATEMENT_TIMEOUT_MS, (db) => work(db, options, ...args));
@@ -114,7 +114,7 @@ export function answeringChange(
   command: Command<unknown[]>,
   cli: Cli,
   work: (db: Database, actor: string) => Promise<Answer>,
-): void {
+) {
   const BY = 'name for the audit log; by default the user of this machine';
   const signed = command.option('--by <who>', BY, parseText);
   answeringFromDatabase<unknown[], { by?: string }>(signed, cli, (db, { by = userName() }) => work(db, by));

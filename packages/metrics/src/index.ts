@@ -42,12 +42,7 @@ export class Metrics {
   }
 
   /** Returns a histogram. Its buckets have these upper bounds and infinity. */
-  histogram<Label extends string>(
-    name: string,
-    help: string,
-    buckets: number[],
-    labelNames: readonly Label[] = [],
-  ) {
+  histogram<Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[] = []) {
     return new Histogram({ ...this.#named(name, help), buckets, labelNames });
   }
 

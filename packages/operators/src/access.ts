@@ -73,7 +73,8 @@ export async function findPrincipal(db: Database, text: string): Promise<Operato
   const parsed = parseAccessText(text);
   if (!parsed) return undefined;
   const { rows } = await sql<Omit<OperatorPrincipal, 'accessId'> & { secretHash: Buffer }>`
-    select secret_hash, operator_id, coalesce(operators.name, 'token:' || operator_access.name) as name, role, scopes
+    select secret_hash, operator_id, role, scopes,
+      coalesce(operators.name, 'token:' || operator_access.name) as name
     from ${OPEN} and operator_access.id = ${parsed.id}`.execute(inCamelCase(db));
   if (!rows[0] || !parsed.isOf(rows[0].secretHash)) return undefined;
   const { secretHash: _, ...found } = rows[0];
@@ -87,9 +88,9 @@ export async function openSession(db: Database, operatorId: number): Promise<str
     delete from operator_access where operator_id = ${operatorId} and expires_at < now()`.execute(db);
   await sql`
     insert into operator_access (id, secret_hash, operator_id, expires_at)
-    values (${access.id}, ${access.secretHash}, ${operatorId}, now() + make_interval(hours => ${SESSION_HOURS}))`.execute(
-    db,
-  );
+    values (
+      ${access.id}, ${access.secretHash}, ${operatorId}, now() + make_interval(hours => ${SESSION_HOURS})
+    )`.execute(db);
   return text;
 }
 
@@ -103,9 +104,8 @@ export function createSignIn(db: Database) {
   async function check(name: string, password: string): Promise<number | undefined> {
     const { rows } = await sql<{ id: number; passwordHash: string | null }>`
       select id, password_hash from operators
-      where name = ${name} and disabled_at is null and coalesce(locked_until < now(), true)`.execute(
-      inCamelCase(db),
-    );
+      where name = ${name} and disabled_at is null
+        and coalesce(locked_until < now(), true)`.execute(inCamelCase(db));
     const [operator] = rows;
     const isRight = await isPassword(password, operator?.passwordHash ?? null);
     if (operator) await countSignIn(db, operator.id, isRight);
@@ -134,8 +134,8 @@ export async function findOperatorByEmail(db: Database, email: string): Promise<
 export async function revokeAccess(db: Database, accessId: string) {
   const { rows } = await sql<{ name: string }>`
     update operator_access set revoked_at = now() where id = ${accessId} and revoked_at is null
-    returning coalesce(name, (select operators.name from operators where operators.id = operator_id)) as name`.execute(
-    db,
-  );
+    returning coalesce(
+      name, (select operators.name from operators where operators.id = operator_id)
+    ) as name`.execute(db);
   return rows[0]?.name;
 }

@@ -170,9 +170,8 @@ export const revokeAccessAction = defineAction({
 });
 
 export async function listOperators(db: Database): Promise<Operator[]> {
-  const { rows } = await sql<Operator>`select ${COLUMNS} from operators order by name`.execute(
-    inCamelCase(db),
-  );
+  const { rows } = await sql<Operator>`
+    select ${COLUMNS} from operators order by name`.execute(inCamelCase(db));
   return rows;
 }
 

@@ -17,7 +17,7 @@ const PASSWORD = 'Keep the password now: it will not be shown again.';
 const TOKEN = 'Keep the token now: it will not be shown again.';
 
 /** `floodgate operator …` */
-export function addOperatorCommands(program: Command, cli: Cli): void {
+export function addOperatorCommands(program: Command, cli: Cli) {
   const operator = program.command('operator').description('people who use the console');
   const performs = performing(operator, cli, loadActions);
   performs('create', 'createOperatorAction', ({ name, role, password }) => {
@@ -49,7 +49,7 @@ export function addOperatorCommands(program: Command, cli: Cli): void {
 }
 
 /** `floodgate access …` */
-export function addAccessCommands(program: Command, cli: Cli): void {
+export function addAccessCommands(program: Command, cli: Cli) {
   const access = program.command('access').description('sessions of operators, and tokens of machines');
   const performs = performing(access, cli, loadActions);
   performs('create-token', 'createTokenAction', ({ token, id, scopes, expiresAt: expires }) => {
@@ -87,7 +87,7 @@ const fieldsOf = ({ name, role, email, disabledAt, createdAt }: Operator) => ({
 const SHOWN_CHARACTERS = 120;
 
 /** `floodgate audit` */
-export function addAuditCommand(program: Command, cli: Cli): void {
+export function addAuditCommand(program: Command, cli: Cli) {
   const load = async () => (await import('./console.ts')).auditOperations;
   const rowOf = ({ at, actor: by, action, subject, before, after }: AuditEntry) => {
     return { at, by, action, subject, change: differenceOf(before ?? {}, after ?? {}) };

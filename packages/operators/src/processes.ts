@@ -42,8 +42,7 @@ export async function listProcesses(db: Database) {
       Record<'startedAt' | 'seenAt', Date> & { facts: object }
   >`
     select id, service, version, host, started_at, seen_at, facts from processes
-    where seen_at > now() - make_interval(secs => ${GONE_AFTER_S}) order by service, started_at`.execute(
-    inCamelCase(db),
-  );
+    where seen_at > now() - make_interval(secs => ${GONE_AFTER_S})
+    order by service, started_at`.execute(inCamelCase(db));
   return rows;
 }

@@ -70,15 +70,10 @@ async function updateLeased(db: Database, consumer: Consumer, change: Change): P
 }
 
 /** Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease. */
-export const advance = (
-  db: Database,
-  consumer: Consumer,
-  cursor: number,
-  inFlightUntil: number | null = null,
-) =>
+export const advance = (db: Database, consumer: Consumer, cursor: number, inFlightUntil?: number | null) =>
   updateLeased(db, consumer, {
     last_offset: cursor,
-    in_flight_until: inFlightUntil,
+    in_flight_until: inFlightUntil ?? null,
     failures: 0,
     failing_since: null,
     leased_until: inSeconds(LEASE_SECONDS),
@@ -104,10 +99,7 @@ export const releaseCaughtUp = (db: Database, consumer: Consumer) =>
 /** Releases a consumer whose receiver asked to wait. This counts neither as a failure nor as a success. */
 export const throttle = (db: Database, consumer: Consumer, delayMs: number, change: Change = {}) =>
   // Citus accepts no now() inside a coalesce.
-  release(db, consumer, delayMs, {
-    ...change,
-    ...(consumer.failingSince === null && { failing_since: NOW }),
-  });
+  release(db, consumer, delayMs, consumer.failingSince ? change : { ...change, failing_since: NOW });
 
 /** Releases a consumer after a failed attempt. The same range is sent again after the delay. */
 export const retryLater = (db: Database, consumer: Consumer, delayMs: number) =>
@@ -127,9 +119,8 @@ export async function advanceIdleConsumers(db: Database, shardId: number, kind: 
     update journal_consumers set last_offset = scans.last_offset from consumer_scans scans
     where scans.shard_id = ${shardId} and journal_consumers.shard_id = ${shardId}
       and kind = ${kind} and not is_behind and in_flight_until is null
-      and journal_consumers.last_offset > 0 and journal_consumers.last_offset < scans.last_offset`.execute(
-    db,
-  );
+      and journal_consumers.last_offset > 0
+      and journal_consumers.last_offset < scans.last_offset`.execute(db);
 }
 
 // Part two: changes by capabilities, while another process may hold the lease. `db` is a transaction if the caller changes more with it.
