@@ -62,7 +62,7 @@ const OPEN = sql`
   where revoked_at is null and disabled_at is null and expires_at > now()`;
 
 /** Returns those of these ids whose session or token is still open. */
-export async function findOpenAccess(db: Database, ids: readonly string[]): Promise<Set<string>> {
+export async function findOpenAccess(db: Database, ids: readonly string[]) {
   const { rows } = await sql<{ id: string }>`
     select operator_access.id from ${OPEN} and operator_access.id = any(${ids}::text[])`.execute(db);
   return new Set(rows.map(({ id }) => id));
@@ -82,7 +82,7 @@ export async function findPrincipal(db: Database, text: string): Promise<Operato
 }
 
 /** Opens a session of an operator. Returns its text. Deletes the operator's expired sessions. */
-export async function openSession(db: Database, operatorId: number): Promise<string> {
+export async function openSession(db: Database, operatorId: number) {
   const { text, ...access } = createAccessText();
   await sql`
     delete from operator_access where operator_id = ${operatorId} and expires_at < now()`.execute(db);
@@ -115,7 +115,7 @@ export function createSignIn(db: Database) {
   return (name: string, password: string) => queue(0, isWanted, () => check(name, password));
 }
 
-async function countSignIn(db: Database, id: number, isRight: boolean): Promise<void> {
+async function countSignIn(db: Database, id: number, isRight: boolean) {
   const lockSeconds = sql`case when failures + 1 >= ${MOST_FAILURES} then ${LOCK_SECONDS} else 0 end`;
   const change = isRight
     ? sql`failures = 0, locked_until = null`
@@ -124,7 +124,7 @@ async function countSignIn(db: Database, id: number, isRight: boolean): Promise<
 }
 
 /** Returns the operator who signs in at the identity provider with this address. */
-export async function findOperatorByEmail(db: Database, email: string): Promise<number | undefined> {
+export async function findOperatorByEmail(db: Database, email: string) {
   const { rows } = await sql<{ id: number }>`
     select id from operators where lower(email) = lower(${email}) and disabled_at is null`.execute(db);
   return rows[0]?.id;

@@ -1,30 +1,28 @@
 import { Type } from '@sinclair/typebox';
 import { Limit, readAuditLog, text } from '@floodgate/audit';
-import * as actions from './actions.ts';
+import { createOperatorAction, createTokenAction, listAccess, listOperators } from './actions.ts';
+import {
+  resetPasswordAction,
+  revokeAccessAction,
+  signOutOperatorAction,
+  updateOperatorAction,
+} from './actions.ts';
 import { operationsOn } from './operations.ts';
 import { listProcesses } from './processes.ts';
 
-const access = operationsOn('access');
+const { performs, reads } = operationsOn('access');
 const queue = operationsOn('queue');
 const audit = operationsOn('audit');
 
 export const operatorOperations = [
-  access.reads('GET /operators', 'List operators', 'operatorList', {}, actions.listOperators),
-  access.performs('POST /operators', 'Add an operator', actions.createOperatorAction),
-  access.performs(
-    'PATCH /operators/{name}',
-    'Change the given settings of an operator',
-    actions.updateOperatorAction,
-  ),
-  access.performs('POST /operators/{name}/reset-password', 'Set a new password', actions.resetPasswordAction),
-  access.performs(
-    'POST /operators/{name}/sign-out',
-    'End the sessions of an operator',
-    actions.signOutOperatorAction,
-  ),
-  access.reads('GET /access', 'List open sessions and tokens', 'accessList', {}, actions.listAccess),
-  access.performs('POST /tokens', 'Issue a token to a machine', actions.createTokenAction),
-  access.performs('DELETE /access/{accessId}', 'End a session or revoke a token', actions.revokeAccessAction),
+  reads('GET /operators', 'List operators', 'operatorList', {}, listOperators),
+  performs('POST /operators', 'Add an operator', createOperatorAction),
+  performs('PATCH /operators/{name}', 'Change the given settings of an operator', updateOperatorAction),
+  performs('POST /operators/{name}/reset-password', 'Set a new password', resetPasswordAction),
+  performs('POST /operators/{name}/sign-out', 'End the sessions of an operator', signOutOperatorAction),
+  reads('GET /access', 'List open sessions and tokens', 'accessList', {}, listAccess),
+  performs('POST /tokens', 'Issue a token to a machine', createTokenAction),
+  performs('DELETE /access/{accessId}', 'End a session or revoke a token', revokeAccessAction),
 ];
 
 const Selection = {

@@ -82,11 +82,7 @@ const has = (schema: TSchema, type: string) => allOf(schema).some((one) => one['
 export function valueOf(schema: TSchema, text: string): unknown {
   if (has(schema, 'null') && text === 'none') return null;
   const list = allOf(schema).find(({ type }) => type === 'array');
-  if (list)
-    return text
-      .split(/[\s,]+/)
-      .filter(Boolean)
-      .map((item) => valueOf(list['items'] as TSchema, item));
+  if (list) return (text.match(/[^\s,]+/g) ?? []).map((item) => valueOf(list['items'] as TSchema, item));
   if ((has(schema, 'integer') || has(schema, 'number')) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (has(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
   return fromJson(schema, text);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { formatTimestamp, type WaitingEntry, type WaitingRequest } from '@floodgate/contract';
-import type { Database } from '@floodgate/database';
+import { inCamelCase, type Database } from '@floodgate/database';
 import { sql, type RawBuilder } from 'kysely';
 
 /** The partner and event of entries. */
@@ -114,9 +114,8 @@ export async function selectEntries(
 ): Promise<FoundEntry[]> {
   type Row = Omit<FoundEntry, 'dateJoined' | 'dateExpires'> & { joinedAt: Date; expiresAt: Date | null };
   const { rows } = await sql<Row>`
-    select e.serial, e.event_id as "eventId", e.partner_id as "partnerId", e.id as entry,
-      e.ticket_id as "organizedEventTicketID", e.seats, e.partner_reference as "partnerReference", e.state,
-      e.joined_at as "joinedAt", (
+    select e.serial, e.event_id, e.partner_id, e.id as entry, e.ticket_id as "organizedEventTicketID",
+      e.seats, e.partner_reference, e.state, e.joined_at, (
         select count(*)::integer from waiting_entries before
         where before.shard_id = ${shardId} and before.ticket_id = e.ticket_id and before.state = 'waiting'
           and before.serial <= e.serial and e.state = 'waiting'
@@ -124,13 +123,13 @@ export async function selectEntries(
         select count(*)::integer from waiting_entries later
         where later.shard_id = ${shardId} and later.ticket_id = e.ticket_id and later.offered_at is not null
           and later.serial > e.serial and later.offered_at < coalesce(e.offered_at, 'infinity')
-      ) as skipped, case when e.state = 'offered' then e.expires_at end as "expiresAt"
+      ) as skipped, case when e.state = 'offered' then e.expires_at end as expires_at
     from (
       -- Not *: the API cannot read contacts.
       select serial, event_id, partner_id, id, ticket_id, seats, partner_reference, state, joined_at, offered_at, expires_at
       from waiting_entries where shard_id = ${shardId} and ${condition} order by serial limit ${limit} offset 0
     ) e
-    order by e.serial`.execute(db);
+    order by e.serial`.execute(inCamelCase(db));
   return rows.map(({ joinedAt, expiresAt, position, ...row }) => ({
     ...row,
     position: position || null,

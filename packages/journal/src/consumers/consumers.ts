@@ -52,9 +52,8 @@ export async function leaseConsumers(db: Database, shardId: number, kind: Consum
         and (leased_until is null or leased_until <= now())
       order by next_at limit ${limit} for update skip locked
     ))
-    returning shard_id as "shardId", id, event_id as "eventId", partner_id as "partnerId", last_offset as cursor,
-      in_flight_until as "inFlightUntil", news_offset as "newsOffset", failures, failing_since as "failingSince", lease,
-      next_at as "nextAt"`.execute(db);
+    returning shard_id, id, event_id, partner_id, last_offset as cursor, in_flight_until, news_offset,
+      failures, failing_since, lease, next_at`.execute(inCamelCase(db));
   return rows.toSorted((one, other) => +one.nextAt - +other.nextAt);
 }
 
@@ -63,7 +62,7 @@ type Change = UpdateObject<Schema, 'journal_consumers'>;
 const updateConsumer = (db: Database, { shardId, id }: ConsumerId, change: Change) =>
   db.updateTable('journal_consumers').set(change).where('shard_id', '=', shardId).where('id', '=', id);
 
-async function updateLeased(db: Database, consumer: Consumer, change: Change): Promise<boolean> {
+async function updateLeased(db: Database, consumer: Consumer, change: Change) {
   const { lease } = consumer;
   const update = updateConsumer(db, consumer, change).where(({ and }) => and({ lease, state: 'active' }));
   return (await update.executeTakeFirstOrThrow()).numUpdatedRows > 0n;
@@ -113,7 +112,7 @@ export const disable = (db: Database, consumer: Consumer) =>
  * Advances the cursors of idle consumers. Otherwise such a cursor would expire with the entries of other events. Cursors at 0 do not expire
  * and do not advance.
  */
-export async function advanceIdleConsumers(db: Database, shardId: number, kind: ConsumerKind): Promise<void> {
+export async function advanceIdleConsumers(db: Database, shardId: number, kind: ConsumerKind) {
   // An idle consumer has nothing to read before the end of the last scan. A scan that runs now finds later entries.
   await sql`
     update journal_consumers set last_offset = scans.last_offset from consumer_scans scans
@@ -137,7 +136,7 @@ export interface NewConsumer extends Pick<Consumer, 'shardId' | 'eventId' | 'par
 export async function addConsumer(
   db: Database,
   { shardId, kind, eventId, partnerId, fromNow = false, isPaused = false }: NewConsumer,
-): Promise<{ id: string; cursor: number }> {
+) {
   const id = randomUUID();
   const cursor = fromNow ? await journalHead(db, shardId) : 0;
   const state = isPaused ? 'paused' : 'active';
@@ -147,13 +146,13 @@ export async function addConsumer(
 }
 
 /** Returns the cursor after the last entry of a shard. */
-export async function journalHead(db: Database, shardId: number): Promise<number> {
+export async function journalHead(db: Database, shardId: number) {
   const heads = db.selectFrom('journal_heads').select('last_offset').where('shard_id', '=', shardId);
   return (await heads.executeTakeFirstOrThrow()).last_offset;
 }
 
 /** Locks a consumer until the transaction ends. Returns false if it was deleted. */
-export async function lockConsumer(db: Database, { shardId, id }: ConsumerId): Promise<boolean> {
+export async function lockConsumer(db: Database, { shardId, id }: ConsumerId) {
   const { rows } = await sql`
     select from journal_consumers where shard_id = ${shardId} and id = ${id} for update`.execute(db);
   return rows.length > 0;
@@ -179,6 +178,6 @@ export const resumeConsumer = (db: Database, consumer: ConsumerId) =>
   retryConsumer(db, consumer, { state: 'active' });
 
 /** Deletes a consumer. A process that holds its lease loses the lease. */
-export async function deleteConsumer(db: Database, { shardId, id }: ConsumerId): Promise<void> {
+export async function deleteConsumer(db: Database, { shardId, id }: ConsumerId) {
   await db.deleteFrom('journal_consumers').where('shard_id', '=', shardId).where('id', '=', id).execute();
 }
