@@ -20,12 +20,8 @@ export function providerOf({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, CO
   const missing = Object.entries(others).filter(([, value]) => !value);
   if (missing.length > 0)
     throw new ConfigError(`with OIDC_ISSUER, set ${missing.map(([name]) => name).join(', ')}`);
-  return {
-    issuer: new URL(OIDC_ISSUER),
-    clientId: OIDC_CLIENT_ID!,
-    secret: OIDC_CLIENT_SECRET!,
-    url: CONSOLE_URL!,
-  };
+  const client = { clientId: OIDC_CLIENT_ID!, secret: OIDC_CLIENT_SECRET!, url: CONSOLE_URL! };
+  return { issuer: new URL(OIDC_ISSUER), ...client };
 }
 
 export type Provider = NonNullable<ReturnType<typeof providerOf>>;

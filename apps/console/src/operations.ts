@@ -43,9 +43,7 @@ export interface ConsoleContext {
 /** Returns the input of an operation: the fields that are filled. A text becomes the value that it stands for. */
 export function inputFrom({ input: { properties } }: Operation, given: Record<string, unknown>) {
   const filled = Object.entries(given).filter(([name, value]) => name in properties && (value ?? '') !== '');
-  const valueOfField = (name: string, value: unknown) =>
-    typeof value === 'string' ? valueOf(properties[name]!, value) : value;
-  return Object.fromEntries(filled.map(([name, value]) => [name, valueOfField(name, value)]));
+  return Object.fromEntries(filled.map(([name, value]) => [name, valueOf(properties[name]!, value)]));
 }
 
 /** Reads by an operation. */

@@ -84,9 +84,9 @@ const describe = (schema: TSchema): unknown =>
   });
 
 /** Returns the input in path, query and body. A field of the path replaces one of the body. */
-function inputOf({ params, query, body }: FastifyRequest, properties: TProperties): Record<string, unknown> {
-  const read = (values: unknown, convert: (schema: TSchema, value: never) => unknown) =>
-    Object.entries((values ?? {}) as Record<string, never>)
+function inputOf({ params, query, body }: FastifyRequest, properties: TProperties) {
+  const read = (values: unknown, convert: typeof fromJson) =>
+    Object.entries(values ?? {})
       .filter(([name]) => name in properties)
       .map(([name, value]) => [name, convert(properties[name]!, value)] as const);
   return Object.fromEntries([...read(query, valueOf), ...read(body, fromJson), ...read(params, valueOf)]);

@@ -25,11 +25,9 @@ export type Scope = `${Area}:${'read' | 'write'}`;
 
 export const SCOPES = AREAS.flatMap((area): Scope[] => [`${area}:read`, `${area}:write`]);
 
-const mayWrite = (scope: Scope) => scope.endsWith(':write');
-
 /** The scopes of each role of a person. A viewer sees nothing about attendees. */
 export const ROLES = {
-  viewer: SCOPES.filter((scope) => !mayWrite(scope) && scope !== 'attendees:read'),
+  viewer: SCOPES.filter((scope) => scope.endsWith(':read') && scope !== 'attendees:read'),
   operator: SCOPES.filter((scope) => scope !== 'access:write'),
   owner: SCOPES,
 } satisfies Record<string, readonly Scope[]>;

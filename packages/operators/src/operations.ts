@@ -79,7 +79,8 @@ const allOf = (schema: TSchema): TSchema[] => (schema['anyOf'] as TSchema[] | un
 const has = (schema: TSchema, type: string) => allOf(schema).some((one) => one['type'] === type);
 
 /** Returns the value that a text stands for: a field of a path, a query or a form. A text that stands for none stays a text. */
-export function valueOf(schema: TSchema, text: string): unknown {
+export function valueOf(schema: TSchema, text: unknown): unknown {
+  if (typeof text !== 'string') return text;
   if (has(schema, 'null') && text === 'none') return null;
   const list = allOf(schema).find(({ type }) => type === 'array');
   if (list) return (text.match(/[^\s,]+/g) ?? []).map((item) => valueOf(list['items'] as TSchema, item));
