@@ -73,11 +73,7 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     addPrincipals(known, db);
     addSignIn(known, db, isSecure, provider);
     if (provider) addIdentityProvider(known, context, provider, isSecure);
-    addPages(known, context);
-    addDoorPages(known, context);
-    addAttendees(known, context);
-    addForms(known, context);
-    addLive(known, context);
+    for (const add of [addPages, addDoorPages, addAttendees, addForms, addLive]) add(known, context);
     await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });

@@ -47,7 +47,6 @@ export interface OperatorPrincipal {
   /** As in the audit log. */
   name: string;
   /** Null: a machine. */
-  operatorId: number | null;
   role: Role | null;
   scopes: readonly Scope[];
 }
@@ -71,8 +70,7 @@ export async function findPrincipal(db: Database, text: string): Promise<Operato
   const parsed = parseAccessText(text);
   if (!parsed) return undefined;
   const { rows } = await sql<Omit<OperatorPrincipal, 'accessId'> & { secretHash: Buffer }>`
-    select secret_hash, operator_id, role, scopes,
-      coalesce(operators.name, 'token:' || operator_access.name) as name
+    select secret_hash, role, scopes, coalesce(operators.name, 'token:' || operator_access.name) as name
     from ${OPEN} and operator_access.id = ${parsed.id}`.execute(inCamelCase(db));
   if (!rows[0] || !parsed.isOf(rows[0].secretHash)) return undefined;
   const { secretHash: _, ...found } = rows[0];
