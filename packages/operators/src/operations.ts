@@ -76,7 +76,8 @@ export function operationsOn(area: Area) {
 }
 
 const allOf = (schema: TSchema): TSchema[] => (schema['anyOf'] as TSchema[] | undefined) ?? [schema];
-const has = (schema: TSchema, type: string) => allOf(schema).some((one) => one['type'] === type);
+const has = (schema: TSchema, ...types: string[]) =>
+  allOf(schema).some(({ type }) => types.includes(type as string));
 
 /** Returns the value that a text stands for: a field of a path, a query or a form. A text that stands for none stays a text. */
 export function valueOf(schema: TSchema, text: unknown): unknown {
@@ -84,7 +85,7 @@ export function valueOf(schema: TSchema, text: unknown): unknown {
   if (has(schema, 'null') && text === 'none') return null;
   const list = allOf(schema).find(({ type }) => type === 'array');
   if (list) return (text.match(/[^\s,]+/g) ?? []).map((item) => valueOf(list['items'] as TSchema, item));
-  if ((has(schema, 'integer') || has(schema, 'number')) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (has(schema, 'integer', 'number') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (has(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
   return fromJson(schema, text);
 }
