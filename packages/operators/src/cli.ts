@@ -75,13 +75,9 @@ export function addAccessCommands(program: Command, cli: Cli) {
 
 const parseScopes = (scopes: string) => scopes.split(',').map((scope) => scope.trim());
 
-const fieldsOf = ({ name, role, email, disabledAt, createdAt }: Operator) => ({
-  name,
-  role,
-  email,
-  disabled: disabledAt,
-  created: createdAt,
-});
+const fieldsOf = ({ name, role, email, disabledAt: disabled, createdAt: created }: Operator) => {
+  return { name, role, email, disabled, created };
+};
 
 /** Limit of the table's column for changes; --json shows all. */
 const SHOWN_CHARACTERS = 120;
