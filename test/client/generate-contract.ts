@@ -44,7 +44,7 @@ function catalogueOf(document: Document): string[] {
   const catalogue = Object.entries(RESPONSE_CODES)
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([code, { message, retryAfterSeconds }]) => {
-      return `'${code}': ${JSON.stringify({ message, retryable: retryAfterSeconds !== undefined })},`;
+      return `'${code}': ${retryAfterSeconds === undefined ? 'final' : 'retryable'}(${JSON.stringify(message)}),`;
     });
   const failures = operationsOf(document).map((operation) => {
     const codes = failuresOf(operation.responses).filter(
@@ -53,6 +53,8 @@ function catalogueOf(document: Document): string[] {
     return `${operation.operationId}: [...COMMON${codes.map((code) => `, '${code}'`).join('')}],`;
   });
   return [
+    'const final = <Message extends string>(message: Message) => ({ message, retryable: false }) as const;',
+    'const retryable = <Message extends string>(message: Message) => ({ message, retryable: true }) as const;',
     '/** Every response code: its default message, and whether a retry may help. */',
     `export const RESPONSE_CODES = {${catalogue.join('\n')}} as const;`,
     'export type ResponseCode = keyof typeof RESPONSE_CODES;',

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   assertReady,
   connectionsOf,
@@ -9,14 +8,7 @@ import {
   shardIds,
   type Database,
 } from '@floodgate/database';
-import {
-  buildApi,
-  drain,
-  parseReferenceDemo,
-  refusals,
-  type ApiContext,
-  type OpenCapability,
-} from '@floodgate/http';
+import { buildApi, drain, refusals, type ApiContext, type OpenCapability } from '@floodgate/http';
 import { Metrics } from '@floodgate/metrics';
 import { openProducer, queueOptions, watchQueue } from '@floodgate/queue';
 import { reportProcess } from '@floodgate/operators';
@@ -83,11 +75,10 @@ export async function startApi(config: ApiConfig, log: Logger) {
   const facts = () => Object.assign({ refused: refusals }, ...ofAll()) as Record<string, unknown>;
   const report = reportProcess(reads, { service: 'api', version: manifest.version }, facts);
   opened.defer(startPeriodicTasks([report], log).stop);
-  const { CONTACT_URL: contactUrl, DEMO_FILE: file } = config;
-  const demo = file ? parseReferenceDemo(await readFile(file, 'utf8')) : undefined;
+  const { CONTACT_URL: contactUrl, DEMO_FILE: demoFile } = config;
   const closeWithinMs = config.SHUTDOWN_TIMEOUT_MS * CLOSE_SHARE;
   const hasAccessLog = config.ACCESS_LOG === 'true';
-  const parts = { log, metrics, reads, hasAccessLog, closeWithinMs, capabilities, contactUrl, demo };
+  const parts = { log, metrics, reads, hasAccessLog, closeWithinMs, capabilities, contactUrl, demoFile };
   const app = await buildApi({ ...parts, queue: producer });
   opened.defer(() => drain(app, config.DRAIN_MS).then(() => app.close()));
   if (metrics) {

@@ -46,10 +46,8 @@ export function createQueries(ask: Ask) {
 
 export type Queries = ReturnType<typeof createQueries>;
 
-function listRegistrations(
-  ask: Ask,
-  { after, pageSize = 1_000, signal, ...filter }: ListOptions,
-): RegistrationListing {
+function listRegistrations(ask: Ask, options: ListOptions): RegistrationListing {
+  const { after, pageSize = 1_000, signal, ...filter } = options;
   let cursor = after;
 
   async function* pages(): AsyncGenerator<RegistrationList, void, undefined> {

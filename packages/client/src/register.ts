@@ -34,12 +34,8 @@ export function createRegister(ask: Ask, settings: Settings, rateLimit: () => nu
       return isAlone ? one(body, options) : withOthers(body, signal);
     },
     /** Registers 1 to 1,000 attendees in one call. */
-    async registerBulk(
-      requests: readonly RegistrationRequest[],
-      options: BulkOptions = {},
-    ): Promise<BulkResult> {
-      return many(requests.map(serialize), options);
-    },
+    registerBulk: async (requests: readonly RegistrationRequest[], options: BulkOptions = {}) =>
+      many(requests.map(serialize), options),
   };
 }
 

@@ -1,22 +1,19 @@
 /** The meaning of a response code, for answers, documents and tests. */
-export interface ResponseCodeEntry {
-  /** HTTP statuses of answers with the code. The first is the default. */
-  readonly httpStatuses: readonly [number, ...number[]];
-  /** The default message. */
-  readonly message: string;
-  /** For the reference documentation. Default: the message. */
-  readonly meaning: string;
-  /** The action that the caller should take. */
-  readonly remedy: string;
-  /** Minimum of the Retry-After header. 0: there is no such header, but the same request may succeed later. */
-  readonly retryAfterSeconds?: number;
-}
+export type ResponseCodeEntry = ReturnType<typeof entry>;
 
+/** `httpStatuses`: the statuses of answers with the code, first the default. `message`: the default message. */
 function entry(
-  httpStatuses: ResponseCodeEntry['httpStatuses'],
+  httpStatuses: readonly [number, ...number[]],
   message: string,
-  more: Partial<ResponseCodeEntry> & { remedy: string },
-): ResponseCodeEntry {
+  more: {
+    /** For the reference documentation. Default: the message. */
+    meaning?: string;
+    /** The action that the caller should take. */
+    remedy: string;
+    /** Minimum of the Retry-After header. 0: there is no such header, but the same request may succeed later. */
+    retryAfterSeconds?: number;
+  },
+) {
   return { httpStatuses, message, meaning: `${message}.`, ...more };
 }
 

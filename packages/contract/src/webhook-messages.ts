@@ -67,10 +67,7 @@ const bodyOf = (title: string, type: string, happened: string, data: TProperties
   open(title, {
     type: MessageType(type),
     timestamp: Timestamp(happened),
-    data: Type.Object({
-      eventRef: Uuid('Reference of the event.', EXAMPLE_EVENT_REF),
-      ...data,
-    }),
+    data: Type.Object({ eventRef: Uuid('Reference of the event.', EXAMPLE_EVENT_REF), ...data }),
   });
 
 const HEADERS = {

@@ -44,6 +44,7 @@ export function settingsOf(event: Event) {
   return { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo };
 }
 
+type Settings = ReturnType<typeof settingsOf>;
 type NewEvent = Pick<Event, 'name' | 'passPrefix' | 'duplicatePolicy'> &
   Partial<Pick<Event, 'mode' | 'duplicateScope' | 'cancelUntil'>>;
 
@@ -67,11 +68,7 @@ export async function createEvent(db: Database, given: NewEvent) {
 }
 
 /** Changes the given settings of an event. Returns it before and after. Throws Failure if there is no such event. */
-export async function updateEvent(
-  db: Database,
-  eventId: number,
-  settings: Partial<ReturnType<typeof settingsOf>>,
-) {
+export async function updateEvent(db: Database, eventId: number, settings: Partial<Settings>) {
   const before = await findEvent(db, eventId);
   const after = await inCamelCase(db)
     .updateTable('events')

@@ -95,11 +95,8 @@ const UNCOUNTED = [401, 431];
 // Sent if Node could not read the head, so before any hook.
 const UNREAD = 431;
 
-function headersOf(
-  status: number,
-  codes: ResponseCode[],
-  { answerHeader, itemFailures = [] }: FastifySchema,
-): object {
+function headersOf(status: number, codes: ResponseCode[], schema: FastifySchema): object {
+  const { answerHeader, itemFailures = [] } = schema;
   const namesFields = [...codes, ...(status === 200 ? itemFailures : [])].includes('11');
   const isOwn = codes.some((code) => !(COMMON_FAILURES as ResponseCode[]).includes(code));
   const isCounted = !UNCOUNTED.includes(status);

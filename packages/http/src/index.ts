@@ -1,7 +1,6 @@
 export type { FastifySchema, onRequestHookHandler, preValidationAsyncHookHandler } from 'fastify';
 export { drain } from './connections.ts';
 export { countRefusal, refusals } from './answer-errors.ts';
-export { parseReferenceDemo } from './openapi.ts';
 export { announcedBytes, requestsOf } from './read-requests.ts';
 export { itemFaults, listInvalidFields } from './faults.ts';
 export * from './server.ts';

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
 import {
   CONTRACT_VERSION,
@@ -10,26 +11,14 @@ import type { FastifyInstance } from 'fastify';
 import { describeOperation } from './describe-operation.ts';
 
 /** The tags that group the operations. Each operation has one of them. */
-const TAGS = [
-  { name: 'Tickets', description: 'Tickets, their sales windows, and the state of the launch.' },
-  {
-    name: 'Registrations',
-    description: 'Register attendees, read the state of registrations, change them, and get passes.',
-  },
-  {
-    name: 'Holds',
-    description: 'Sell from a basket: hold seats, and name the attendees when they are known.',
-  },
-  {
-    name: 'Waiting list',
-    description: 'Wait for seats of a ticket that is sold out, and accept or decline the offer.',
-  },
-  {
-    name: 'Webhooks',
-    description:
-      'Receive messages when registrations, tickets and waiting lists change, so that you do not have to poll.',
-  },
-];
+const TAGS = Object.entries({
+  Tickets: 'Tickets, their sales windows, and the state of the launch.',
+  Registrations: 'Register attendees, read the state of registrations, change them, and get passes.',
+  Holds: 'Sell from a basket: hold seats, and name the attendees when they are known.',
+  'Waiting list': 'Wait for seats of a ticket that is sold out, and accept or decline the offer.',
+  Webhooks:
+    'Receive messages when registrations, tickets and waiting lists change, so that you do not have to poll.',
+}).map(([name, description]) => ({ name, description }));
 
 /** The test event that the page at /docs calls by default. `npm start` writes it. */
 export interface ReferenceDemo {
@@ -38,20 +27,14 @@ export interface ReferenceDemo {
   tickets: readonly { id: number }[];
 }
 
-/** Returns the demo of a demo.json, or undefined if its key is not a test key. Everybody who can open the page can read the key. */
-export function parseReferenceDemo(text: string): ReferenceDemo | undefined {
-  const demo = JSON.parse(text) as ReferenceDemo;
+/** Reads a demo.json. Undefined: its key is not a test key. Everybody who can open the page can read the key. */
+export async function readReferenceDemo(file: string): Promise<ReferenceDemo | undefined> {
+  const demo = JSON.parse(await readFile(file, 'utf8')) as ReferenceDemo;
   return demo.secretKey.startsWith('fg_test_') ? demo : undefined;
 }
 
-export interface Description {
-  /** The URL at which partners reach the operator. */
-  contactUrl?: string | undefined;
-  demo?: ReferenceDemo | undefined;
-}
-
 /** Serves the OpenAPI document at /api/v1/openapi.json. It describes all routes that are registered later. */
-export async function openApi(app: FastifyInstance, { contactUrl, demo }: Description): Promise<void> {
+export async function openApi(app: FastifyInstance, contactUrl?: string, demo?: ReferenceDemo) {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',

@@ -8,7 +8,7 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-errors.ts';
 import { answerMalformedHttp, answerOutsideFastify, closeInOrder } from './connections.ts';
-import { openApi, type Description } from './openapi.ts';
+import { openApi, readReferenceDemo } from './openapi.ts';
 import { checkHead, parseQuery, readBodies } from './read-requests.ts';
 import { recordRequests } from './record-requests.ts';
 import { addReferencePage } from './reference-page.ts';
@@ -113,7 +113,11 @@ export type Call = Pick<FastifyRequest, 'principal' | 'authenticationMs'>;
 /** The caller. The authentication hook sets it on every route behind it, and its package declares the fields. */
 export type Principal = FastifyRequest['principal'];
 
-interface ApiParts extends Description, Pick<ApiContext, 'log' | 'metrics' | 'reads'> {
+interface ApiParts extends Pick<ApiContext, 'log' | 'metrics' | 'reads'> {
+  /** The URL at which partners reach the operator. */
+  contactUrl?: string | undefined;
+  /** The demo.json of the test event for the page at /docs. */
+  demoFile?: string | undefined;
   queue: { problem(): string | null };
   /** Whether to write a log line per request. */
   hasAccessLog?: boolean;
@@ -127,8 +131,9 @@ export async function buildApi(parts: ApiParts): Promise<Routes> {
   const { log, metrics, reads, queue, capabilities } = parts;
   const app = createServer(log, parts.closeWithinMs);
   recordRequests(app, metrics, parts.hasAccessLog ? log : undefined);
-  await openApi(app, parts);
-  addReferencePage(app, parts.demo);
+  const demo = parts.demoFile ? await readReferenceDemo(parts.demoFile) : undefined;
+  await openApi(app, parts.contactUrl, demo);
+  addReferencePage(app, demo);
   healthRoutes(app, reads, queue);
   for (const capability of capabilities) capability.publicRoutes?.(app);
   await app.register(

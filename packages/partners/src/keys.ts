@@ -5,11 +5,7 @@ import { inCamelCase } from '@floodgate/database/connection/connect';
 
 const SECRET_KEY = /^fg_(test_)?([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
-export interface SecretKey {
-  keyId: string;
-  secret: string;
-  mode: Mode;
-}
+export type SecretKey = Record<'keyId' | 'secret', string> & { mode: Mode };
 
 /**
  * Parses a secret key (`fg_<key id>_<secret>`, `fg_test_<key id>_<secret>`). Returns null for any other text.

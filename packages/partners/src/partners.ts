@@ -38,14 +38,12 @@ export const setContact = replaceValue<string | null>('contact_email');
 
 /** Disables a partner, or enables it again. Returns whether it was disabled. Throws Failure if there is no such partner. */
 export async function disablePartner(db: Database, partnerId: number, disabled: boolean): Promise<boolean> {
-  const partner = db
+  const { disabled_at: before } = await db
     .selectFrom('partners')
     .select('disabled_at')
     .where('id', '=', partnerId)
-    .forNoKeyUpdate();
-  const { disabled_at: before } = await partner.executeTakeFirstOrThrow(
-    () => new NotFound('no such partner'),
-  );
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow(() => new NotFound('no such partner'));
   const change = db.updateTable('partners').where('id', '=', partnerId);
   if ((before !== null) !== disabled)
     await change.set({ disabled_at: disabled ? sql<Date>`now()` : null }).execute();

@@ -12,18 +12,12 @@ import { parsePass, verifyPass } from './token.ts';
 const { performs, reads } = operationsOn('passes');
 
 /** A QR code holds at most this many characters. */
-const Token = text(1, 4_296);
+const PASS = { token: text(1, 4_296) };
 
 export const passOperations = [
   reads('GET /passes/keys', 'List the keys that sign passes', 'passKeyList', {}, listPassKeys),
   // Not a GET: proxies log addresses, and a pass admits the person who shows it.
-  reads(
-    'POST /passes/verify',
-    'Check a pass and its registration',
-    'passVerify',
-    { token: Token },
-    checkPass,
-  ),
+  reads('POST /passes/verify', 'Check a pass and its registration', 'passVerify', PASS, checkPass),
   reads(
     'GET /events/{eventId}/passes/event',
     'Show what the signed event for doors says, without the signature',

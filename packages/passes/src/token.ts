@@ -31,16 +31,12 @@ export function signPass({ eventId, ticketId, serial }: PassSubject, { id, priva
 }
 
 /** Returns a document as a compact JWS (RFC 7515, EdDSA). Its type prevents that one document is accepted as the other. */
-export function signDocument(
-  type: 'event' | 'revocations',
-  document: object,
-  { id, privateKey }: SigningKey,
-): string {
-  const header = { alg: 'EdDSA', kid: String(id), typ: `floodgate-${type}` };
+export function signDocument(type: 'event' | 'revocations', document: object, key: SigningKey): string {
+  const header = { alg: 'EdDSA', kid: String(key.id), typ: `floodgate-${type}` };
   const text = [header, document]
     .map((content) => Buffer.from(JSON.stringify(content)).toString('base64url'))
     .join('.');
-  return `${text}.${sign(null, Buffer.from(text), privateKey).toString('base64url')}`;
+  return `${text}.${sign(null, Buffer.from(text), key.privateKey).toString('base64url')}`;
 }
 
 /** Returns the content of a pass that one of the keys signed, or the problem. Checks neither the time nor revocations. */
