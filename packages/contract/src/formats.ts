@@ -34,10 +34,8 @@ export function formatPassReference({ prefix, eventId, serial, passCode }: PassR
 
 /** Returns the parts of a pass reference, or null if the text is not a pass reference. */
 export function parsePassReference(text: string): PassReferenceParts | null {
-  const match = PASS_REFERENCE.exec(text);
-  if (!match) return null;
-  const [, prefix, ...numbers] = match;
+  const [, prefix = '', ...numbers] = PASS_REFERENCE.exec(text) ?? [];
   const [eventId, serial, passCode] = numbers.map(Number) as [number, number, number];
   const canBe = Number.isSafeInteger(serial) && eventId <= INT4_MAX;
-  return canBe ? { prefix: prefix!, eventId, serial, passCode } : null;
+  return canBe ? { prefix, eventId, serial, passCode } : null;
 }

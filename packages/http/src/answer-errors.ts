@@ -61,7 +61,7 @@ export function nextRequestId(): string {
 const warnOfPostgres = throttledWarn('Postgres refused or did not answer');
 
 /** Answers every failure of Fastify, a route or a dependency with the envelope. */
-export function answerErrors(app: FastifyInstance, answerError: ErrorAnswerer): void {
+export function answerErrors(app: FastifyInstance, answerError: ReturnType<typeof errorAnswerer>): void {
   // Distinguishes a wrong method from a wrong path.
   const routes: { pattern: URLPattern; methods: string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
@@ -81,11 +81,9 @@ export function answerErrors(app: FastifyInstance, answerError: ErrorAnswerer): 
   });
 }
 
-type ErrorAnswerer = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void;
-
 /** Returns the handler that answers all errors. Only unexpected errors are logged. The answer explains the others to the caller. */
-export function errorAnswerer(log: Logger): ErrorAnswerer {
-  return (error, request, reply) => {
+export function errorAnswerer(log: Logger) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     // Errors of the framework bypass the hook that sets this header.
     void reply.header('x-request-id', request.id);
     const status = error.statusCode ?? 500;

@@ -42,7 +42,8 @@ export async function openApi(app: FastifyInstance, contactUrl?: string, demo?: 
         title: 'Floodgate',
         version: CONTRACT_VERSION,
         summary: 'Event registration for partner platforms.',
-        description: describeService(),
+        // Sorted, because JavaScript puts "10" before "00": keys that look like array indexes come first.
+        description: INTRODUCTION + CODES.toSorted().join('\n'),
         contact: { name: 'The operator of this service', ...(contactUrl && { url: contactUrl }) },
         license: { name: 'MIT', identifier: 'MIT' },
       },
@@ -71,6 +72,7 @@ export async function openApi(app: FastifyInstance, contactUrl?: string, demo?: 
   });
 }
 
+/** The introduction of the reference: the rules of every operation, and the head of the table of response codes. */
 const INTRODUCTION = `Registers attendees for events and lists the tickets of an event.
 
 Every answer has the fields \`responseCode\`, \`responseMessage\` and \`responseData\`, and the header \`x-request-id\`.
@@ -83,15 +85,10 @@ the limit get code 50. Without a limit, neither header is sent.
 |---|---|---|---|
 `;
 
-/** Returns the introduction of the reference: the rules of every operation, and the table of response codes. */
-function describeService(): string {
-  const rows = Object.entries(RESPONSE_CODES).map(
-    ([code, { httpStatuses, meaning, retryAfterSeconds }]) =>
-      `| ${code} | ${httpStatuses.join(', ')} | ${meaning} | ${retryAfterSeconds === undefined ? 'no' : 'yes'} |`,
-  );
-  // Sorted, because JavaScript puts "10" before "00": keys that look like array indexes come first.
-  return INTRODUCTION + rows.toSorted().join('\n');
-}
+const CODES = Object.entries(RESPONSE_CODES).map(
+  ([code, { httpStatuses, meaning, retryAfterSeconds }]) =>
+    `| ${code} | ${httpStatuses.join(', ')} | ${meaning} | ${retryAfterSeconds === undefined ? 'no' : 'yes'} |`,
+);
 
 /** A one-word title is the name of its schema. Other titles are messages about an invalid value. */
 const NAME = /^[A-Z][A-Za-z0-9]*$/;

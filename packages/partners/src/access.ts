@@ -168,7 +168,8 @@ export function authenticate(
       reply.fail('20', secretKey === undefined ? { message: 'x-secret-key is missing' } : {});
       return;
     }
-    const admit = (access: Access) => {
+    const admit = (access: Access | null) => {
+      if (access === null) return void reply.fail('90');
       if (access === 'unknown-key') return void reply.fail('20');
       if (access === 'no-such-event') return void reply.fail(isUuid(reference) ? '21' : '12');
       request.principal = access;
@@ -177,13 +178,10 @@ export function authenticate(
     const access = find(secretKey, reference);
     if (access instanceof Promise) {
       const askedAt = performance.now();
-      const admitLate = (found: Access | null) => {
-        request.authenticationMs = performance.now() - askedAt;
-        return found === null ? void reply.fail('90') : admit(found);
-      };
       // A read can wait for the one before it, so its own limits do not bound the wait.
       withDeadline(access, answerWithinMs, () => null)
-        .then(admitLate)
+        .finally(() => (request.authenticationMs = performance.now() - askedAt))
+        .then(admit)
         .catch(done);
     } else admit(access);
   };

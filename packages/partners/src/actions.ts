@@ -21,8 +21,7 @@ export const createPartnerAction = defineAction({
   refusals: { partners_name_key: 'a partner of this name already exists' },
   run: async (db, { name, contactEmail = null }, note) => {
     const partner = await createPartner(db, name, contactEmail);
-    const contact = contactEmail === null ? {} : { contact: auditedContact(contactEmail) };
-    note(`partner:${partner.id}`, { after: { name, ...contact } });
+    note(`partner:${partner.id}`, { after: { name, ...(contactEmail !== null && { contact: 'set' }) } });
     return partner;
   },
 });
