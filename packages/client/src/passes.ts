@@ -36,7 +36,7 @@ export function createPasses(send: Send, ask: Ask) {
       const { keys = await fetchKeys(options) } = options;
       const result = await ask('getSignedEvent', 'signedEvent', { path: EVENT }, options);
       const { event: document } = succeeded('the event', result).signedEvent;
-      return { ...verified('the event', readEvent(document, { keys })), document };
+      return { ...verified('the event', readEvent(document, keys)), document };
     },
     /** Returns the verified list of your revoked passes. Throws a FloodgateError if the service refuses, or the list is not genuine. */
     async revokedPasses(options: RevokedPassesOptions = {}): Promise<RevocationList> {

@@ -29,13 +29,10 @@ const UNSENT = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UN
  * made the change. The backoff is Retry-After plus random jitter, because many callers retry at the same time. Rejects only if the signal is
  * aborted, with its reason.
  */
-export async function sendUntilFinal(
-  transport: Transport,
-  { answerWithinMs, attemptWithinMs, onRetry }: Settings,
-  call: Call,
-  { signal = new AbortController().signal, deadline = performance.now() + answerWithinMs, isAgain }: Limits,
-): Promise<Attempt> {
-  let isUncertain = isAgain ?? false;
+export async function sendUntilFinal(transport: Transport, settings: Settings, call: Call, limits: Limits) {
+  const { answerWithinMs, attemptWithinMs, onRetry } = settings;
+  const { signal = new AbortController().signal, deadline = performance.now() + answerWithinMs } = limits;
+  let isUncertain = limits.isAgain ?? false;
   let unexpected = 0;
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted();

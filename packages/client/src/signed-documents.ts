@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import type { EventDocument, EventFault, PassKeySet, Revocations, RevocationsFault } from './results.ts';
+import type { EventDocument, PassKeySet, Revocations, RevocationsFault } from './results.ts';
 
 /** The data that a door needs before it scans the first pass. */
 export interface DoorSettings {
@@ -30,26 +30,18 @@ export interface RevocationPage {
 }
 
 /** Returns the content of an event document if it is genuine and recent, otherwise its fault. */
-export function readEvent(
-  jws: string,
-  { keys, eventId, ...clock }: Pick<DoorSettings, 'keys'> & Partial<DoorSettings>,
-): EventDocument | EventFault {
+export function readEvent(jws: string, keys: PassKeySet, settings: Partial<DoorSettings> = {}) {
   const event = readDocument(jws, 'event', keys);
   if (typeof event === 'string') return event;
-  if (event.event !== (eventId ?? event.event)) return 'event-other-event';
-  return isRecent(event.at, clock) ? event : 'event-stale';
+  if (event.event !== (settings.eventId ?? event.event)) return 'event-other-event';
+  return isRecent(event.at, settings) ? event : 'event-stale';
 }
 
 /** Returns the content of the pages if they are the complete and recent list of this event and partner, otherwise their fault. */
-export function readRevocations({
-  keys,
-  eventId,
-  partnerId,
-  revocations,
-  ...clock
-}: Omit<DoorSettings, 'event'>): Revocations | RevocationsFault {
+export function readRevocations(settings: Omit<DoorSettings, 'event'>): Revocations | RevocationsFault {
+  const { keys, eventId, partnerId } = settings;
   const pages: RevocationPage[] = [];
-  for (const jws of revocations) {
+  for (const jws of settings.revocations) {
     const page = readDocument(jws, 'revocations', keys);
     if (typeof page === 'string') return page;
     if (page.event !== eventId) return 'revocations-other-event';
@@ -59,7 +51,7 @@ export function readRevocations({
   const last = pages.at(-1);
   const isChain = pages.every(({ after }, index) => after === (pages[index - 1]?.cursor ?? '0'));
   if (!last || last.more || !isChain) return 'revocations-incomplete';
-  if (!isRecent(last.at, clock)) return 'revocations-stale';
+  if (!isRecent(last.at, settings)) return 'revocations-stale';
   const serials = new Set(pages.flatMap((page) => page.serials));
   return { eventId, partnerId, serials, cursor: last.cursor, at: new Date(last.at) };
 }

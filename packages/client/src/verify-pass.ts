@@ -39,7 +39,7 @@ export function verifyPass(pass: string, settings: DoorSettings): PassVerdict {
   const refused = (reason: PassRefusal) => ({ valid: false, reason }) as const;
   const content = readPass(pass, settings);
   if (typeof content === 'string') return refused(content);
-  const event = readEvent(settings.event, settings);
+  const event = readEvent(settings.event, settings.keys, settings);
   if (typeof event === 'string') return refused(event);
   const [validFrom, validUntil] = [dateOf(event.validFrom), dateOf(event.validUntil)];
   const { now = new Date() } = settings;

@@ -12,18 +12,17 @@ interface Fault {
 }
 
 /** Returns every rule that a request breaks. If another part is invalid, Fastify does not validate the headers, so they are validated here. */
-export function faultsOf(
-  request: FastifyRequest,
-  { validation, validationContext = 'body' }: Partial<FastifyError> = {},
-): Fault[] {
+export function faultsOf(request: FastifyRequest, error: Partial<FastifyError> = {}): Fault[] {
+  const { validation = [], validationContext = 'body' } = error;
   const check = validationContext === 'headers' ? undefined : request.getValidationFunction('headers');
   const headerFaults = check && !check(request.headers) ? (check.errors ?? []) : [];
-  const faultIn = (part: string) => (error: NonNullable<FastifyError['validation']>[number]) => {
-    const { missingProperty: missing } = error.params;
-    const pointer = typeof missing === 'string' ? `${error.instancePath}/${missing}` : error.instancePath;
-    return { part, pointer, rule: error.keyword };
+  const faultIn = (part: string) => (broken: (typeof validation)[number]) => {
+    const { instancePath, keyword: rule, params } = broken;
+    const { missingProperty: missing } = params;
+    const pointer = typeof missing === 'string' ? `${instancePath}/${missing}` : instancePath;
+    return { part, pointer, rule };
   };
-  return [...(validation ?? []).map(faultIn(validationContext)), ...headerFaults.map(faultIn('headers'))];
+  return [...validation.map(faultIn(validationContext)), ...headerFaults.map(faultIn('headers'))];
 }
 
 /** Returns a sentence for each invalid value. */

@@ -50,10 +50,8 @@ export function parseQuery(text: string): Record<string, unknown> {
   if (text === '') return {};
   // No limit: parameters beyond a limit would be ignored.
   const query: Record<string, unknown> = parsePairs(text, '&', '=', { maxKeys: 0 });
-  for (const name of Object.keys(query)) {
-    const bracket = name.indexOf('[');
-    if (bracket === -1) continue;
-    const list = name.slice(0, bracket);
+  for (const name of Object.keys(query).filter((key) => key.includes('['))) {
+    const list = name.slice(0, name.indexOf('['));
     query[list] = [query[list] ?? [], query[name]].flat();
     delete query[name];
   }
