@@ -1,6 +1,6 @@
 // npm run client:build creates dist: ES modules and CommonJS, each with its types. `npm pack` and `npm publish` in this folder run it
 // first. It needs only TypeScript.
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -15,8 +15,7 @@ for (const [folder, module] of Object.entries({ esm: 'ESNext', cjs: 'CommonJS' }
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
   const args = [tsc, '-p', path.join(here, 'tsconfig.build.json'), '--module', module, '--outDir', outDir];
   // All output goes to standard error, because `npm pack --json` writes a document to standard output.
-  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', 2, 2] });
-  if (status !== 0) process.exit(1);
+  execFileSync(process.execPath, args, { stdio: ['ignore', 2, 2] });
   // TypeScript rewrites the imports in JavaScript files, but not in declaration files.
   for (const file of globSync(`${outDir}/*.d.ts`))
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(['"]\.\/[\w-]+)\.ts(?=['"])/g, '$1.js'));

@@ -150,24 +150,21 @@ export function accessControl(db: Database) {
   };
 }
 
+type FindAccess = ReturnType<typeof accessControl>;
+
 /**
  * Returns the hook that sets the principal before the body is read. It checks the key first, then the event
  * reference, then the event. A caller whose access is not found within the time for an answer gets 90.
  */
-export function authenticate(
-  find: ReturnType<typeof accessControl>,
-  answerWithinMs: number,
-): onRequestHookHandler {
+export function authenticate(find: FindAccess, answerWithinMs: number): onRequestHookHandler {
   return (request, reply, done) => {
     // A shared cache must not send the answer for one partner to another: caches know Authorization, but not
     // x-secret-key.
     void reply.header('cache-control', 'no-store');
     const secretKey = request.headers['x-secret-key'];
     const reference = request.headers['x-event-ref'];
-    if (typeof secretKey !== 'string' || secretKey === '') {
-      reply.fail('20', secretKey === undefined ? { message: 'x-secret-key is missing' } : {});
-      return;
-    }
+    if (typeof secretKey !== 'string' || secretKey === '')
+      return void reply.fail('20', secretKey === undefined ? { message: 'x-secret-key is missing' } : {});
     const admit = (access: Access | null) => {
       if (access === null) return void reply.fail('90');
       if (access === 'unknown-key') return void reply.fail('20');
