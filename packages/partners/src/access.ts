@@ -163,10 +163,11 @@ export function authenticate(find: FindAccess, answerWithinMs: number): onReques
     void reply.header('cache-control', 'no-store');
     const secretKey = request.headers['x-secret-key'];
     const reference = request.headers['x-event-ref'];
-    if (typeof secretKey !== 'string' || secretKey === '')
-      return void reply.fail('20', secretKey === undefined ? { message: 'x-secret-key is missing' } : {});
-    const admit = (access: Access | null) => {
-      if (access === null) return void reply.fail('90');
+    if (typeof secretKey !== 'string' || secretKey === '') {
+      reply.fail('20', secretKey === undefined ? { message: 'x-secret-key is missing' } : {});
+      return;
+    }
+    const admit = (access: Access) => {
       if (access === 'unknown-key') return void reply.fail('20');
       if (access === 'no-such-event') return void reply.fail(isUuid(reference) ? '21' : '12');
       request.principal = access;
@@ -175,10 +176,13 @@ export function authenticate(find: FindAccess, answerWithinMs: number): onReques
     const access = find(secretKey, reference);
     if (access instanceof Promise) {
       const askedAt = performance.now();
+      const admitLate = (found: Access | null) => {
+        request.authenticationMs = performance.now() - askedAt;
+        return found === null ? void reply.fail('90') : admit(found);
+      };
       // A read can wait for the one before it, so its own limits do not bound the wait.
       withDeadline(access, answerWithinMs, () => null)
-        .finally(() => (request.authenticationMs = performance.now() - askedAt))
-        .then(admit)
+        .then(admitLate)
         .catch(done);
     } else admit(access);
   };
