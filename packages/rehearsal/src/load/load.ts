@@ -47,7 +47,7 @@ export const NUMBER = '#########';
 /** The outcome of every request in columns, by the request's number. Times are in ms since the first phase. */
 export type RequestLog = ReturnType<RequestRecorder['log']>;
 
-/** An open loop so far. */
+/** A load so far. */
 export type LoadProgress = Record<'sent' | 'answered', number>;
 
 /** The result of a load. It has a log if the load requests it. */

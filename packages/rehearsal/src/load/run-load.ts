@@ -1,12 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { openConnections, type Connection } from './connection.ts';
 import type { Load, LoadProgress, LoadResult, RequestShape } from './load.ts';
-import { runOpenLoop, type Loop } from './open-loop.ts';
+import { runLoop } from './loop.ts';
 import { RequestRecorder, Tally } from './tally.ts';
 
 const FIRST_CONNECTIONS = 64;
 
-/** Generates a load in this process. `onProgress` is called every second of an open loop. */
+/** Generates a load in this process. `onProgress` is called every second. */
 export async function runLoad(
   load: Load,
   onProgress: (progress: LoadProgress) => void = () => {},
@@ -17,8 +16,7 @@ export async function runLoad(
   const recorder = load.logged && new RequestRecorder(requests);
   const tally = new Tally();
   const loop = { load, connections, requests, tally, recorder };
-  if (phases) await runOpenLoop(loop, phases, onProgress);
-  else await runClosedLoop(loop);
+  await runLoop(loop, phases, onProgress);
   const seconds = phases?.reduce((sum, phase) => sum + phase.seconds, 0) ?? load.seconds;
   return { ...tally.result(seconds), ...(recorder && { log: recorder.log(tally.startedAt) }) };
 }
@@ -33,36 +31,6 @@ async function openFirst({ baseUrl, greeting, connections: most }: Load, isOpenL
 
 function phasesOf({ phases, seconds, arrivalsPerSecond: perSecond }: Load) {
   return phases ?? (perSecond === undefined ? undefined : [{ seconds, perSecond }]);
-}
-
-async function runClosedLoop({ load, connections, requests, tally }: Loop) {
-  const endsAt = performance.now() + load.seconds * 1000;
-  let sent = 0;
-  let unanswered = 0;
-  const next = (connection: Connection) => {
-    const sentAt = performance.now();
-    if (sentAt >= endsAt) return;
-    if (!connection.isOpen) {
-      if (load.reconnects) void reopen();
-      return;
-    }
-    unanswered += 1;
-    connection.send(requests[sent++ % requests.length]!, (status) => {
-      unanswered -= 1;
-      tally.add(status, sentAt);
-      next(connection);
-    });
-  };
-  const reopen = async () => {
-    const [connection] = await openConnections(load.baseUrl, 1);
-    if (!connection) return;
-    connections.push(connection);
-    next(connection);
-  };
-  connections.forEach(next);
-  await delay(load.seconds * 1000);
-  await tally.waitForLast(() => unanswered);
-  for (const connection of connections) connection.close();
 }
 
 async function greet(connections: Connection[], request: Buffer) {

@@ -16,16 +16,17 @@ export interface Loop {
   recorder: RequestRecorder | undefined;
 }
 
-/** Generates the phases of a load. */
-export async function runOpenLoop(
+/** Generates the phases of a load, or without phases a closed loop. */
+export async function runLoop(
   loop: Loop,
-  phases: Phase[],
+  phases: Phase[] | undefined,
   onProgress: (progress: LoadProgress) => void,
 ): Promise<void> {
   const partners = new Partners(loop);
   const reporting = setInterval(() => onProgress(partners.progress), PROGRESS_MS);
   let startsAt = performance.now();
-  for (const phase of phases) {
+  if (!phases) await partners.stayBusy();
+  for (const phase of phases ?? []) {
     await runPhase(phase, startsAt, partners, loop.tally);
     startsAt += phase.seconds * 1000;
   }
@@ -48,7 +49,10 @@ async function runPhase({ seconds, perSecond }: Phase, startsAt: number, partner
   }
 }
 
-/** Sends arrived requests on idle connections, and opens more connections if none is idle. */
+/**
+ * Sends arrived requests on idle connections, and opens more connections if none is idle. In a closed loop, a request arrives whenever a
+ * connection is idle.
+ */
 class Partners {
   readonly #loop: Loop;
   readonly #idle: Connection[];
@@ -58,12 +62,23 @@ class Partners {
   #arrivals: number[] = [];
   #next = 0;
   #gone = 0;
+  #answered = 0;
   #unanswered = 0;
+  /** End of a closed loop. */
+  #busyUntil = 0;
 
   constructor(loop: Loop) {
     this.#loop = loop;
     this.#idle = loop.connections;
     this.#open = loop.connections.length;
+  }
+
+  /** Keeps all connections busy for the time of the load. */
+  async stayBusy() {
+    const ms = this.#loop.load.seconds * 1000;
+    this.#busyUntil = performance.now() + ms;
+    for (const connection of this.#idle.splice(0)) this.#use(connection);
+    await delay(ms);
   }
 
   arrive(at: number) {
@@ -74,12 +89,7 @@ class Partners {
 
   sendDue() {
     this.#forgetGone();
-    while (this.#dueCount > 0 && this.#idle.length > 0) {
-      const connection = this.#idle.pop()!;
-      // A server may close idle connections.
-      if (connection.isOpen) this.#sendNext(connection);
-      else this.#open -= 1;
-    }
+    while (this.#dueCount > 0 && this.#idle.length > 0) this.#use(this.#idle.pop()!);
     const wanted = Math.min(
       this.#dueCount - this.#opening,
       this.#loop.load.connections - this.#open,
@@ -95,8 +105,7 @@ class Partners {
   }
 
   get progress() {
-    const answered = this.#arrivals.length - this.#gone - this.#unanswered;
-    return { sent: this.#next - this.#gone, answered };
+    return { sent: this.#next - this.#gone, answered: this.#answered };
   }
 
   get #dueCount() {
@@ -113,23 +122,37 @@ class Partners {
     for (const connection of connections) this.#sendNext(connection);
   }
 
+  #use(connection: Connection) {
+    if (connection.isOpen) return this.#sendNext(connection);
+    // A server may close connections.
+    this.#open -= 1;
+    if (this.#loop.load.reconnects && performance.now() < this.#busyUntil) void this.#connect(1);
+  }
+
   #sendNext(connection: Connection) {
-    this.#forgetGone();
-    const number = this.#next;
-    const arrivedAt = this.#arrivals[number];
-    if (arrivedAt === undefined) {
-      this.#idle.push(connection);
-      return;
+    const now = performance.now();
+    if (now < this.#busyUntil) {
+      this.#unanswered += 1;
+      this.#loop.recorder?.arrived(now);
+      return this.#send(connection, now);
     }
+    this.#forgetGone();
+    const arrivedAt = this.#arrivals[this.#next];
+    if (arrivedAt === undefined) this.#idle.push(connection);
+    else this.#send(connection, arrivedAt);
+  }
+
+  #send(connection: Connection, arrivedAt: number) {
+    const number = this.#next;
     this.#next += 1;
     const { requests, recorder, tally } = this.#loop;
     const request = requests[number % requests.length]!;
     connection.send(recorder?.sending(number, request) ?? request, (status, piece) => {
       tally.add(status, arrivedAt);
       recorder?.answered(number, status, piece);
+      this.#answered += 1;
       this.#unanswered -= 1;
-      if (connection.isOpen) this.#sendNext(connection);
-      else this.#open -= 1;
+      this.#use(connection);
     });
   }
 
