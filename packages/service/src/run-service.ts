@@ -57,7 +57,7 @@ export async function runService<Schema extends TObject>(
     log.info({ reason }, 'stopping');
     setTimeout(() => fail(new Error('did not stop in time')), SHUTDOWN_TIMEOUT_MS).unref();
     // A service that has not started has accepted nothing.
-    if (!service) return process.exit(0);
+    if (!service) process.exit(0);
     const stopped = service[Symbol.asyncDispose]().then(endTraces);
     void stopped.then(() => process.exit(0), fail);
   };

@@ -119,7 +119,7 @@ function addReads(webhook: Command, cli: Cli) {
   ).option('--limit <attempts>', 'at most this many', parseLimit, 50);
 }
 
-function textOf({ oldestMs, notice, ...webhook }: ShownWebhook & WebhookProgress) {
+function textOf({ oldestMs, notice, ...webhook }: ShownWebhook & Progress) {
   return record({
     ...fieldsOf(webhook),
     event: webhook.eventId,
@@ -132,7 +132,4 @@ function textOf({ oldestMs, notice, ...webhook }: ShownWebhook & WebhookProgress
   });
 }
 
-interface WebhookProgress {
-  oldestMs: number | null;
-  notice: { state: string; reason: string | null } | null;
-}
+type Progress = { oldestMs: number | null; notice: { state: string; reason: string | null } | null };

@@ -111,7 +111,6 @@ type SendError = Error & { code?: unknown; cause?: { code?: unknown } };
 
 /** Returns the code of an error. Its message may contain the URL, and with it secrets of the partner. */
 function nameOf({ code, cause, name }: SendError) {
-  for (const text of [code, cause?.code, name])
-    if (typeof text === 'string' && /^\w{1,60}$/.test(text)) return text;
-  return 'UNKNOWN';
+  const texts = [code, cause?.code, name].filter((text) => typeof text === 'string');
+  return texts.find((text) => /^\w{1,60}$/.test(text)) ?? 'UNKNOWN';
 }
