@@ -6,8 +6,7 @@ import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainer
 import { startPostgres } from '@floodgate/embedded-postgres';
 import type { RunningService, Source } from './server.ts';
 
-/** Without fsync, because no test cuts the power: what a process has written outlives it. With it, each commit and each drop of a database waits. */
-const SETTINGS = { max_connections: '300', fsync: 'off' };
+const SETTINGS = { max_connections: '300' };
 
 /** The official image, if Docker is available. */
 export const postgresContainer: Source = async () => {
