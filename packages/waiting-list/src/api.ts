@@ -15,10 +15,10 @@ import { isCluster, statementFailure, type Database } from '@floodgate/database'
 import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
 import { createGroups, provokedCode, refusalOf } from '@floodgate/registrations/api';
 import {
+  entryOf,
   findEntry,
   joinWaitingLists,
   leaveWaitingList,
-  newEntry,
   toJoin,
   type Join,
   type Joined,
@@ -118,8 +118,7 @@ function addJoinRoute(
       if (typeof joined === 'string') return groups.refuse(request, reply, ...refusalOf(joined, {}));
       if (joined.outcome !== 'joined') return reply.fail(...REFUSALS[joined.outcome]);
       const isRepeat = joined.id !== join.id;
-      const found =
-        newEntry(join, joined) ?? (await findEntry(reads, principal, joined.id).catch(() => undefined));
+      const found = await entryOf(reads, principal, join, joined);
       // It has joined all the same.
       if (!found || (provoked === '91' && !isRepeat)) return reply.fail('91');
       if (isRepeat) void reply.header('idempotent-replayed', 'true');

@@ -49,21 +49,21 @@ export async function joinWaitingLists(
   return rows[0]!.joined;
 }
 
-/** Returns the new entry of a call. Undefined: it must be read. */
-export const newEntry = ({ id, ticket, seats, reference }: Join, joined: Joined): WaitingEntry | undefined =>
-  joined.id !== id || joined.place === null
-    ? undefined
-    : {
-        entry: id,
-        organizedEventTicketID: ticket,
-        seats,
-        partnerReference: reference,
-        state: 'waiting',
-        position: joined.place,
-        skipped: 0,
-        dateJoined: formatTimestamp(new Date(joined.at)),
-        dateExpires: null,
-      };
+/** Returns the entry of a call that has joined, without a query if it is new. Resolves to undefined if it cannot be read. */
+export async function entryOf(db: Database, owner: Owner, join: Join, { id, place, at }: Joined) {
+  if (id !== join.id || place === null) return findEntry(db, owner, id).catch(() => undefined);
+  return {
+    entry: id,
+    organizedEventTicketID: join.ticket,
+    seats: join.seats,
+    partnerReference: join.reference,
+    state: 'waiting' as const,
+    position: place,
+    skipped: 0,
+    dateJoined: formatTimestamp(new Date(at)),
+    dateExpires: null,
+  };
+}
 
 /**
  * Takes an entry off its list. If it has an offer, the seats go to the next entries. Safe to repeat. Resolves to false if there was nothing
