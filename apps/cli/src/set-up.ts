@@ -5,8 +5,17 @@ import { SERVICES, usesQueue } from '@floodgate/database/roles/services';
 import type * as Queue from '@floodgate/queue';
 import { Failure, reasonOf, sqlStateOf } from '@floodgate/service/failure';
 import { retry } from '@floodgate/service/retry';
-import { answering, loadSettings, parseSeconds, parseShards } from '@floodgate/command';
-import { Unreachable, withDatabase, type Answer, type Cli, type CliSettings } from '@floodgate/command';
+import {
+  answering,
+  loadSettings,
+  parseSeconds,
+  parseShards,
+  Unreachable,
+  withDatabase,
+  type Answer,
+  type Cli,
+  type CliSettings,
+} from '@floodgate/command';
 
 // Commands that prepare the servers for all others.
 

@@ -5,8 +5,21 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
 import { readBy, type ConsoleContext } from './operations.ts';
 import { Refusal, requireScope } from './principals.ts';
-import { actionLink, actions, alertHtml, awayHtml, eventLink, fields } from './view.ts';
-import { inputField, link, sendPage, table, together, type Row, type Texts } from './view.ts';
+import {
+  actionLink,
+  actions,
+  alertHtml,
+  awayHtml,
+  eventLink,
+  fields,
+  inputField,
+  link,
+  sendPage,
+  table,
+  together,
+  type Row,
+  type Texts,
+} from './view.ts';
 
 /** A title, and the parts of a page as HTML. */
 type Page = Promise<[title: string, ...parts: string[]]>;

@@ -1,7 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { Limit, readAuditLog, text } from '@floodgate/audit';
-import { createOperatorAction, createTokenAction, listAccess, listOperators } from './actions.ts';
 import {
+  createOperatorAction,
+  createTokenAction,
+  listAccess,
+  listOperators,
   resetPasswordAction,
   revokeAccessAction,
   signOutOperatorAction,
