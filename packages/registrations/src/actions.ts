@@ -27,6 +27,9 @@ export const cancelRegistrationAction = defineAction({
 
 const ADDRESS_TAKEN = 'another registration has this address, and the event allows one';
 
+const checkAddress = ({ emailAddress }: { emailAddress?: string }): Record<string, string> =>
+  emailAddress === undefined || isEmailAddress(emailAddress) ? {} : { emailAddress: 'an e-mail address' };
+
 /** Corrects the name or address of an attendee. The pass stays valid; e-mails that are sent later have the new text. */
 export const correctRegistrationAction = defineAction({
   name: 'registration.correct',
@@ -38,10 +41,7 @@ export const correctRegistrationAction = defineAction({
   check: ({ passReference: _passReference, ...given }): Record<string, string> => {
     if (Object.keys(given).length === 0)
       return { passReference: 'nothing to correct; give a name or an address' };
-    const { emailAddress } = given;
-    return emailAddress === undefined || isEmailAddress(emailAddress)
-      ? {}
-      : { emailAddress: 'an e-mail address' };
+    return checkAddress(given);
   },
   refusals: {
     registrations_one_per_attendee: ADDRESS_TAKEN,
@@ -77,8 +77,7 @@ export const correctRegistrationAction = defineAction({
 export const replaceAttendeeAction = defineAction({
   name: 'registration.replace',
   input: Type.Object({ passReference: text(1, 255), fullName: Name, emailAddress: text(3, 254) }),
-  check: ({ emailAddress }): Record<string, string> =>
-    isEmailAddress(emailAddress) ? {} : { emailAddress: 'an e-mail address' },
+  check: checkAddress,
   run: async (transaction, { passReference, ...attendee }, note) => {
     const { row, partnerId, shardId } = await findByPassReference(transaction, passReference);
     const { eventId, ticketId, passPrefix: prefix } = row;

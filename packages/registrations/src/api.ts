@@ -18,18 +18,6 @@ export { addRegisterRoute, createGroups, provokedCode, refusalOf };
 
 /** How long finalization may lag under load. Answers do not wait for it. */
 const NOTIFY_INTERVAL_MS = 500;
-/** Connections for all shards. A shard needs two: one for a group, and one for the repeat of a lost group. */
-const CONNECTIONS = 64;
-/**
- * Share of the answer time that a group waits for a row lock. Groups of other APIs hold a lock for less time. `lock_timeout` applies
- * per wait, and there can be two (queue, then row). Both must fit into the time of a batch.
- */
-const LOCK_SHARE = 1 / 4;
-/**
- * Share of the answer time that a batch may take. The rest leaves time for the error of Postgres to arrive. If it arrives, nothing
- * was reserved (90). If it does not, the outcome is unknown (91).
- */
-const BATCH_SHARE = 2 / 3;
 
 /** The API's part of registrations: makes, changes and reads them. */
 export const registrationsApi = defineApi({
@@ -53,8 +41,11 @@ export const registrationsApi = defineApi({
     // Separate from the reads, so that a reservation never waits for a connection that a read uses.
     const db = openPool({
       purpose: 'reserve',
-      maxConnections: CONNECTIONS,
-      statementTimeoutMs: Math.round(answerWithinMs * BATCH_SHARE),
+      // For all shards. A shard needs two: one for a group, and one for the repeat of a lost group.
+      maxConnections: 64,
+      // The rest of the answer time is for the error of Postgres to arrive. If it arrives, nothing was reserved (90). If it does not,
+      // the outcome is unknown (91).
+      statementTimeoutMs: Math.round((answerWithinMs * 2) / 3),
     });
     const resets = openPool({ purpose: 'reset', maxConnections: 1, statementTimeoutMs: answerWithinMs });
     const notifier = createQueueNotifier(finalizeEnqueuer(producer, settings), NOTIFY_INTERVAL_MS);
@@ -65,7 +56,9 @@ export const registrationsApi = defineApi({
       groupLimit: settings.BATCH_LIMIT,
       waitingLimit: settings.WAITING_LIMIT,
       answerWithinMs,
-      lockWithinMs: Math.round(answerWithinMs * LOCK_SHARE),
+      // Groups of other APIs hold a row lock for less time. `lock_timeout` applies per wait, and there can be two (queue, then row).
+      // Both must fit into the time of a batch.
+      lockWithinMs: Math.round(answerWithinMs / 4),
       retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
       holdSharePercent: settings.HOLD_SHARE_PERCENT,
       onCommitted: notifier.notify,
@@ -127,17 +120,21 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Returns what records the committed groups of a kind. */
 function recordGroups(metrics: ApiContext['metrics']) {
   if (!metrics) return () => undefined;
+  const kind = ['kind'];
   const size = metrics.histogram(
     'group_registrations',
     'Registrations that a group decided, sold or refused',
     SIZES,
-    ['kind'],
+    kind,
   );
-  const took = metrics.histogram('group_seconds', 'Time from the start of a group to its commit', SECONDS, [
-    'kind',
-  ]);
-  return (kind: string) => (units: number, tookMs: number) => {
-    size.observe({ kind }, units);
-    took.observe({ kind }, tookMs / 1_000);
+  const took = metrics.histogram(
+    'group_seconds',
+    'Time from the start of a group to its commit',
+    SECONDS,
+    kind,
+  );
+  return (name: string) => (units: number, tookMs: number) => {
+    size.observe({ kind: name }, units);
+    took.observe({ kind: name }, tookMs / 1_000);
   };
 }

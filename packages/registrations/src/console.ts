@@ -9,12 +9,7 @@ import * as actions from './actions.ts';
 import { EXPORT_FORMATS, exportRegistrations } from './export/export-registrations.ts';
 import { AttendeeQuery, findAttendees, State } from './find/find-attendees.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
-import {
-  CURSOR_PROBLEMS,
-  findByPassReference,
-  listByReference,
-  listRegistrations,
-} from './list/list-registrations.ts';
+import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { entryOf, findAttendee } from './status/find-registrations.ts';
 
@@ -38,15 +33,11 @@ export const registrationOperations = [
       state: Type.Optional(State),
       partnerReference: Type.Optional(text(1, 64)),
     },
-    async (db, { eventId, partnerId, after = 0, limit: most = 100, state, partnerReference }) => {
+    async (db, { eventId, partnerId, after = 0, limit: most = 100, ...filters }) => {
       const { shardId } = await findEvent(db, eventId);
       const partner = db.selectFrom('partners').select('id').where('id', '=', partnerId);
       if (!(await partner.executeTakeFirst())) throw new NotFound('no such partner');
-      const of = { shardId, eventId, partnerId };
-      const page =
-        partnerReference === undefined
-          ? await listRegistrations(db, { ...of, ...(state && { kinds: [state] }) }, after, most)
-          : await listByReference(db, { ...of, partnerReference, state }, after, most);
+      const page = await listRegistrations(db, { shardId, eventId, partnerId, ...filters }, after, most);
       if (typeof page === 'string') throw new InvalidInput({ after: CURSOR_PROBLEMS[page] });
       const { rows, ...rest } = page;
       return { registrations: rows.map((row) => entryOf(row, true)), ...rest };

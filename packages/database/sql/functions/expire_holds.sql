@@ -19,13 +19,12 @@ begin
   if not found then
     return null;
   end if;
-  select array_agg(serial) into due
-  from (
+  due := array(
     select serial from registrations
     where shard_id = shard and held_until <= now() and held_until < 'infinity' and cancelled_at is null
       and ticket_id = next_ticket
     order by held_until limit most
-  ) overdue;
+  );
   begin
     return json_build_object(
       'ticketId', next_ticket, 'expired', release_registrations(shard, due, array[next_ticket], true)

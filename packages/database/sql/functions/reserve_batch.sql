@@ -53,7 +53,7 @@ declare
   -- By wanted ticket: number of seats granted.
   sold integer[] := array_fill(0, array[cardinality(wanted_tickets)]);
   seats_granted integer;
-  -- All wanted tickets have seats for all registrations.
+  -- All wanted tickets have seats for all registrations, and no partner reaches a limit.
   seats_suffice boolean := true;
   -- By position of the first registration of an attendee: the position that has the seat.
   attending integer[];
@@ -98,7 +98,6 @@ declare
   seller_sold integer[] := '{0}';
   -- By position: it got a reserved seat.
   from_own boolean[];
-  limits_suffice boolean := true;
   -- A partner has an allocation.
   counts_sold boolean := false;
   entry record;
@@ -213,18 +212,17 @@ begin
   end if;
 
   if allocated <> '{}' then
-    for entry in
-      select index, seats
+    set_aside := array(
+      select seats
       from unnest(wanted_tickets) with ordinality as wanted (id, index)
       cross join lateral (
-        select sum(greatest(reserved - taken, 0)) as seats from allocations
+        select coalesce(sum(greatest(reserved - taken, 0)), 0) as seats from allocations
         where shard_id = shard and ticket_id = wanted.id and coalesce(releases_at > now(), true)
+          and wanted.id = any(allocated)
         offset 0
       ) a
-      where id = any(allocated) and seats > 0
-    loop
-      set_aside[entry.index] := entry.seats;
-    end loop;
+      order by index
+    );
   end if;
   for i in 1 .. cardinality(wanted_tickets) loop
     seats_suffice := seats_suffice and coalesce(seats_left[i] - set_aside[i] >= wanted_seats[i], false);
@@ -263,7 +261,7 @@ begin
       seller_tickets := seller_tickets || wanted_tickets[entry.ticket];
       seller_partners := seller_partners || entry.partner_id;
       seller_sold := seller_sold || cardinality(entry.positions);
-      limits_suffice := limits_suffice and cardinality(entry.positions) <= entry.most
+      seats_suffice := seats_suffice and cardinality(entry.positions) <= entry.most
         and entry.holds <= entry.most_holds;
       counts_sold := counts_sold or entry.is_allocated;
       for i in 1 .. cardinality(entry.positions) loop
@@ -274,9 +272,7 @@ begin
 
   -- Seats are granted by position while they last. A bulk call in mode "all" returns its seats if one of them is
   -- refused.
-  if is_counted or known is null and is_duplicate is null and repeats is null
-    and seats_suffice and limits_suffice
-  then
+  if is_counted or known is null and is_duplicate is null and repeats is null and seats_suffice then
     -- The usual case: everybody gets a seat.
     granted := array(select nextval('registrations_serial_seq') from generate_series(1, size));
     sold := wanted_seats;

@@ -37,19 +37,16 @@ export function classifyFailures(
         answeredAt.set(client, performance.now());
         return result;
       } catch (error) {
-        if (!(error instanceof pg.DatabaseError) || !(await survives(client, error))) {
-          isUnfit = true;
-          lostAt = performance.now();
-          throw new ConnectionLost(error);
-        }
+        const refusal = error instanceof pg.DatabaseError && (await survives(client, error)) && error;
         // After a failover, the server's name may resolve to another server.
-        if (error.code === READ_ONLY) {
+        if (!refusal || refusal.code === READ_ONLY) {
           isUnfit = true;
           lostAt = performance.now();
         }
-        nameConstraint(error);
-        onRefusal(error);
-        throw error;
+        if (!refusal) throw new ConnectionLost(error);
+        nameConstraint(refusal);
+        onRefusal(refusal);
+        throw refusal;
       }
     };
     return {

@@ -42,9 +42,6 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
 const SESSION = `set datestyle = iso; set default_transaction_isolation = 'read committed';
   set standard_conforming_strings = on; set array_nulls = on`;
 
-/** Longer than the pauses of periodic tasks: a new connection costs more than many of their statements. */
-const IDLE_CONNECTION_MS = 60_000;
-
 /** Returns a pool. It connects on first use, so a server that is down is not an error here. */
 export function connect(options: ConnectOptions): Database {
   const { connectTimeoutMs = 2_000, statementTimeoutMs, prepareStatements = false, owner } = options;
@@ -53,7 +50,8 @@ export function connect(options: ConnectOptions): Database {
     application_name: options.applicationName,
     max: options.maxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: IDLE_CONNECTION_MS,
+    // Longer than the pauses of periodic tasks: a new connection costs more than many of their statements.
+    idleTimeoutMillis: 60_000,
     keepAlive: true,
     types,
     // oxlint-disable-next-line typescript/no-misused-promises -- pg awaits it, although its types do not say so

@@ -81,7 +81,13 @@ export class QuotaLease {
     const ahead = Math.min(this.#spent, Math.ceil(limit / CHUNKS_PER_WINDOW));
     const wanted = Math.max(this.#waiting - this.#permits, ahead);
     const draw = await this.#draw(wanted);
-    if (draw === null) return this.#limitAlone(limit);
+    if (draw === null) {
+      // Without the counter, this process admits up to the limit by itself for a second, and then draws again.
+      this.#endsAt = performance.now() + WINDOW_MS;
+      this.#permits = Math.max(0, limit - this.#spent);
+      this.#drawn = Infinity;
+      return;
+    }
     // Measured from before the draw was sent: the second ends here a little early, never late.
     const endsAt = startedAt + draw.endsInMs;
     const isSameSecond = !isOver && endsAt < this.#endsAt + WINDOW_MS / 2;
@@ -90,15 +96,6 @@ export class QuotaLease {
     if (!isSameSecond) this.#permits = 0;
     this.#permits += Math.max(0, Math.min(wanted, limit - draw.drawnBefore));
     this.#drawn = draw.drawnBefore + wanted;
-  }
-
-  /**
-   * Without the counter, this process admits up to the limit by itself for a second, and then draws again.
-   */
-  #limitAlone(limit: number) {
-    this.#endsAt = performance.now() + WINDOW_MS;
-    this.#permits = Math.max(0, limit - this.#spent);
-    this.#drawn = Infinity;
   }
 }
 

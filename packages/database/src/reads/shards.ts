@@ -11,14 +11,12 @@ export async function shardIds(db: Database) {
   return shards.map(({ id }) => id);
 }
 
-const REMEMBERED_MS = 10_000;
-
 /**
  * Returns a function that reads the ids of all shards, from Postgres at most every ten seconds. It saves each
  * poll a statement.
  */
 export function rememberShards(db: Database): () => Promise<number[]> {
-  const cache = readThroughCache<'ids', number[]>(() => shardIds(db), REMEMBERED_MS);
+  const cache = readThroughCache<'ids', number[]>(() => shardIds(db), 10_000);
   return () => cache.forceFetch('ids');
 }
 

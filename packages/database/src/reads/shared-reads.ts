@@ -1,9 +1,6 @@
 import { QueueFull } from '@floodgate/service/fair-queue';
 import { LRUCache } from 'lru-cache';
 
-const MAX_AGE_MS = 1_000;
-const MAX_ENTRIES = 10_000;
-
 /**
  * Returns a cache that keeps a value for `maxAgeMs`, by default a second, from the start of its read. So a
  * cached value is never older, however long Postgres took. `get` returns a cached value. `forceFetch` also
@@ -11,10 +8,10 @@ const MAX_ENTRIES = 10_000;
  */
 export function readThroughCache<Key extends number | string, Value extends {}, Context = unknown>(
   read: (key: Key, context: Context) => Promise<Value>,
-  maxAgeMs = MAX_AGE_MS,
+  maxAgeMs = 1_000,
 ): LRUCache<Key, Value, Context> {
   return new LRUCache<Key, Value, Context>({
-    max: MAX_ENTRIES,
+    max: 10_000,
     ttl: maxAgeMs,
     // A value that is evicted during its read must still reach the callers that wait for it.
     ignoreFetchAbort: true,

@@ -5,7 +5,6 @@ import type { Database } from '../connection/connect.ts';
 /** Small tables, which Citus copies to every node. The other tables with a shard_id are distributed by it. */
 const COPIED = ['partners', 'secret_keys', 'shards', 'events', 'event_grants', 'pass_keys'];
 
-const DEFAULT_SHARDS = 32;
 /** The first version that propagates column privileges to the shards. */
 const OLDEST_CITUS = '13.1';
 /** Candidate ids for each of Citus's shards, far more than needed. */
@@ -18,7 +17,7 @@ const DISTRIBUTE_LOCK = 0x64697374;
  * a Postgres without Citus. Safe to repeat and to run concurrently. Existing rows stay in shard 0. Returns
  * whether anything changed. Throws Failure if Citus is too old.
  */
-export async function distribute(db: Database, shards = DEFAULT_SHARDS) {
+export async function distribute(db: Database, shards = 32) {
   const version = await citusVersion(db);
   if (version === undefined) return false;
   if (version.localeCompare(OLDEST_CITUS, 'en', { numeric: true }) < 0)

@@ -103,13 +103,9 @@ const statementsOf = (text: string) => text.match(STATEMENT) ?? [];
  * store every name, or the database has tables of another program.
  */
 async function assertSupported(db: Database) {
-  const { rows } = await sql<{
-    version: string;
-    number: number;
-    encoding: string;
-    isOurs: boolean;
-    isForeign: boolean;
-  }>`
+  const { rows } = await sql<
+    Record<'version' | 'encoding', string> & Record<'isOurs' | 'isForeign', boolean> & { number: number }
+  >`
     select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
       current_setting('server_encoding') as encoding, to_regclass('schema_files') is not null as "isOurs",
       to_regclass('schema_files') is null and to_regclass('partners') is not null as "isForeign"`.execute(db);

@@ -140,7 +140,6 @@ function admitItems(waitForStart: ReturnType<typeof createLargeCalls>): preValid
 
 /** After this time the next large call starts even if the process is busy, so that single calls do not starve it. */
 const PATIENCE_MS = 100;
-const WAITING_PER_PARTNER = 16;
 /** The event loop must have been idle this long since the previous call was answered. Then no other call waits for it. */
 const IDLE_MS = 1;
 
@@ -154,7 +153,8 @@ export function createLargeCalls(servesSingleCalls: () => boolean, answerWithinM
     answerWithinMs,
     abandonsStarted: false,
     patienceMs: PATIENCE_MS,
-    waitingLimit: WAITING_PER_PARTNER,
+    // Of one partner.
+    waitingLimit: 16,
   });
   return async (partnerId: number, response: ServerResponse): Promise<void> => {
     if (!servesSingleCalls()) return;

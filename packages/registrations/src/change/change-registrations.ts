@@ -124,10 +124,6 @@ export const createReplacementGroups = (options: RegistrationsOptions) =>
     return outcomes;
   });
 
-/** Share of the answer time after which a group is not attempted again. */
-const ATTEMPTS_SHARE = 1 / 2;
-const RETRY_DELAY_MS = 50;
-
 type GroupOptions = Pick<
   RegistrationsOptions,
   'log' | 'isCluster' | 'groupLimit' | 'waitingLimit' | 'answerWithinMs' | 'onCommitted' | 'onGroup'
@@ -143,7 +139,6 @@ export function createGroups<Item, Done>(
   unitsOf: (item: Item) => number = () => 1,
 ) {
   const warn = throttledWarn('changes of registrations did not commit');
-  const withinMs = options.answerWithinMs * ATTEMPTS_SHARE;
 
   /** Commits changes of one shard now, without a queue. Returns one outcome per item, in order. Never rejects. */
   async function commit(items: readonly Item[], shardId: number) {
@@ -156,7 +151,8 @@ export function createGroups<Item, Done>(
       return failure !== 'unexpected';
     };
     try {
-      const retries = { delayMs: RETRY_DELAY_MS, withinMs, shouldRetry };
+      // Half of the answer time is left for the last attempt.
+      const retries = { delayMs: 50, withinMs: options.answerWithinMs / 2, shouldRetry };
       const outcomes: (Done | Undone)[] = await retry(() => change(shardId, items), retries);
       options.onCommitted(shardId);
       return outcomes;

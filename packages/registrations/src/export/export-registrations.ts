@@ -3,7 +3,7 @@ import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { sql } from 'kysely';
 import { ATTENDEE_FIELDS } from '../register/reserve-batch.ts';
-import { STATE } from '../status/find-registrations.ts';
+import { ATTENDEE, STATE } from '../status/find-registrations.ts';
 
 const PAGE = 50;
 /** Registrations of any event that one statement reads at most: there is no index by event. */
@@ -73,9 +73,7 @@ async function readPage(db: Database, shardId: number, eventId: number, after: n
     select r.serial, pass_code as "passCode",
       ${STATE} as state,
       r.partner_id as "partnerId", ticket_id as "ticketId", t.title as "ticketTitle", reserved_at as "reservedAt",
-      cancelled_at as "cancelledAt", full_name as "fullName", email_address as "emailAddress",
-      phone_number as "phoneNumber", gender, table_or_seat as "tableOrSeat", extra_data_1 as "extraData1",
-      extra_data_2 as "extraData2"
+      cancelled_at as "cancelledAt", ${ATTENDEE}
     from (
       select * from (
         select * from registrations where shard_id = ${shardId} and serial > ${after} order by serial limit ${WINDOW}

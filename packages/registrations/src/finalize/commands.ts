@@ -24,10 +24,6 @@ import { withDeadline } from '@floodgate/service/retry';
 import type { FailedBatch } from './backlog.ts';
 
 const STATUS_DEADLINE_MS = 3_000;
-/** A batch is finalized within a second. An operator should see one that is retried for longer. */
-const MAX_AGE_S = 60;
-const LOOK_INTERVAL_MS = 100;
-const CLOSE_DEADLINE_MS = 500;
 
 /** Called when a command runs, so that the other commands start quickly. */
 const load = () => import('./backlog.ts');
@@ -46,7 +42,8 @@ export function addStatusCommand(program: Command, cli: Cli) {
       '--max-age <seconds>',
       'exit 1 if something is older than this: a pending batch or change, or an entry that was not tried to deliver',
       parseSeconds,
-      MAX_AGE_S,
+      // A batch is finalized within a second. An operator should see one that is retried for longer.
+      60,
     );
   answering(status, cli, async ({ check, maxAge }) => {
     const { readBacklog } = await load();
@@ -87,18 +84,6 @@ export function addStatusCommand(program: Command, cli: Cli) {
 export function addQueueCommands(program: Command, cli: Cli) {
   const commands = program.command('queue').description('backlog of the worker and of deliveries');
   addStatusCommand(commands, cli);
-  addFailed(commands, cli);
-}
-
-const queueProblems = ({ state, workers }: Pick<QueueState, 'state' | 'workers'>) => [
-  state === 'down' && 'the queue is down',
-  state === 'unsafe' && 'the queue could lose jobs',
-  workers === 0 && 'no worker is connected to the queue',
-];
-
-const isOlder = (ageMs: number | null, seconds: number) => (ageMs ?? 0) > seconds * 1_000;
-
-function addFailed(commands: Command, cli: Cli) {
   const reads = reading(commands, cli, async () => (await import('../console.ts')).queueOperations);
   reads('failed', 'batchFailed', ({ failed, away }: { failed: FailedBatch[]; away: number[] }) => {
     const rows = failed.map(({ batchId: batch, eventIds, ageMs, ...facts }) => {
@@ -114,6 +99,14 @@ function addFailed(commands: Command, cli: Cli) {
     .option('--event <id>', 'only those with registrations for this event', parseId)
     .option('--limit <batches>', 'at most this many', parseLimit, 100);
 }
+
+const queueProblems = ({ state, workers }: Pick<QueueState, 'state' | 'workers'>) => [
+  state === 'down' && 'the queue is down',
+  state === 'unsafe' && 'the queue could lose jobs',
+  workers === 0 && 'no worker is connected to the queue',
+];
+
+const isOlder = (ageMs: number | null, seconds: number) => (ageMs ?? 0) > seconds * 1_000;
 
 /** Returns the state of the queue. Never rejects: `down` is a result. `workers` is null if unknown. */
 async function readQueue(settings: NonNullable<CliSettings['queue']>) {
@@ -140,7 +133,7 @@ async function readQueue(settings: NonNullable<CliSettings['queue']>) {
     const problem = queue.problem() ?? reasonOf(error);
     return { state: 'down', problem, counts: null, workers: null };
   });
-  await withDeadline(queue.close(), CLOSE_DEADLINE_MS, () => {}).catch(() => {});
+  await withDeadline(queue.close(), 500, () => {}).catch(() => {});
   return { name, ...answer };
 }
 
@@ -205,6 +198,6 @@ async function outcomeOf(db: Database, batchIds: readonly string[], waitMs: numb
   for (;;) {
     const states = await countStates(db, batchIds);
     if (states.pending === 0 || performance.now() >= deadline) return states;
-    await delay(LOOK_INTERVAL_MS);
+    await delay(100);
   }
 }

@@ -78,10 +78,6 @@ export function createQueueNotifier(enqueue: (batches: ShardBatches) => Promise<
 
 type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
 
-/** How long a job waits for another job of its shard, and how long it is snoozed after that. */
-const PATIENCE_MS = 500;
-const SNOOZE_MS = 1_000;
-
 /**
  * The handler of finalize-batches. Idempotent: a confirmed batch is skipped.
  * A batch that cannot be confirmed does not delay the others. After the last attempt it is `failed`, and operators see it.
@@ -91,7 +87,8 @@ const SNOOZE_MS = 1_000;
 export function finalizeBatches(deps: Dependencies): JobHandler<ShardBatches> {
   // One job per shard runs at a time. In Postgres the others would wait for the journal head and hold a connection each.
   const { timeoutMs: patienceMs } = finalizeBatchesJob;
-  const options = { answerWithinMs: PATIENCE_MS, abandonsStarted: false, patienceMs };
+  // A job waits so long for another job of its shard, and then it is snoozed.
+  const options = { answerWithinMs: 500, abandonsStarted: false, patienceMs };
   const queues = new Map<number, ReturnType<typeof createFairQueue>>();
   return async (batches, context) => {
     const queue = queues.getOrInsertComputed(batches.shardId, () => createFairQueue(options));
@@ -100,7 +97,7 @@ export function finalizeBatches(deps: Dependencies): JobHandler<ShardBatches> {
       await queue(0, () => true, work);
       return 'done';
     } catch (error) {
-      if (error instanceof QueueFull) return { snoozeMs: SNOOZE_MS };
+      if (error instanceof QueueFull) return { snoozeMs: 1_000 };
       throw error;
     }
   };

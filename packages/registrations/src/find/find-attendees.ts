@@ -5,7 +5,7 @@ import { InvalidInput } from '@floodgate/service/failure';
 import { Type, type Static } from '@sinclair/typebox';
 import { sql } from 'kysely';
 import { KINDS } from '../list/list-registrations.ts';
-import { findRegistrations, passReferenceOf, type RegistrationRow } from '../status/find-registrations.ts';
+import { findRegistrations, passReferenceOf } from '../status/find-registrations.ts';
 
 /**
  * Makes up to `most` further registrations of a shard known to findAttendees. Returns whether it should be called again at once: not
@@ -70,36 +70,31 @@ export async function findAttendees(db: Database, query: AttendeeQuery, limit: n
   const isCut = matches.length > limit;
   return {
     attendees: page.map(presented),
-    cursor: (isCut ? page.at(-1)!.row.serial : found.at(-1)?.serial) ?? query.after ?? 0,
+    cursor: (isCut ? page.at(-1)!.serial : found.at(-1)?.serial) ?? query.after ?? 0,
     more: isCut || found.length === READ_AT_ONCE,
     shardsAway: [],
   };
 }
 
-type Match = Record<'found', Found> & Record<'row', RegistrationRow>;
-
 /** Returns those that the filters leave, in order. */
-async function matchesOf(db: Database, all: readonly Found[], query: AttendeeQuery): Promise<Match[]> {
+async function matchesOf(db: Database, all: readonly Found[], { partnerId, ticketId, state }: AttendeeQuery) {
   const rows = await findRegistrations(db, all);
-  return all.flatMap((found, index) => {
-    const row = rows[index];
-    return row && isWanted(query, row, found) ? [{ found, row }] : [];
-  });
+  const matches = all.flatMap((found, index) => (rows[index] ? [{ ...rows[index], ...found }] : []));
+  return matches
+    .filter((one) => (partnerId ?? one.partnerId) === one.partnerId)
+    .filter((one) => (ticketId ?? one.ticketId) === one.ticketId && (state ?? one.state) === one.state);
 }
 
-const isWanted = ({ partnerId, ticketId, state }: AttendeeQuery, row: RegistrationRow, found: Found) =>
-  (partnerId === undefined || partnerId === found.partnerId) &&
-  (ticketId === undefined || ticketId === row.ticketId) &&
-  (state === undefined || state === row.state);
+type Match = Awaited<ReturnType<typeof matchesOf>>[number];
 
-const presented = ({ row, found: { fullName, emailAddress, partnerId } }: Match) => ({
-  passReference: passReferenceOf(row),
-  state: row.state,
-  eventId: row.eventId,
-  ticketId: row.ticketId,
-  partnerId,
-  fullName,
-  emailAddress,
+const presented = (match: Match) => ({
+  passReference: passReferenceOf(match),
+  state: match.state,
+  eventId: match.eventId,
+  ticketId: match.ticketId,
+  partnerId: match.partnerId,
+  fullName: match.fullName,
+  emailAddress: match.emailAddress,
 });
 
 /** Reads the next names or addresses of each event of a shard, in order. */

@@ -1,7 +1,7 @@
 import { parsePassReference } from '@floodgate/contract';
 import { inCamelCase, type Database, type JournalKind } from '@floodgate/database';
 import { NotFound } from '@floodgate/service/failure';
-import { readJournal, type CursorProblem, type JournalFilter } from '@floodgate/journal';
+import { readJournal, type CursorProblem } from '@floodgate/journal';
 import {
   findRegistrations,
   passReferenceOf,
@@ -13,9 +13,9 @@ import {
 /** The journal kinds that partners read. The others are about tickets. */
 export const KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
 
-type ReferenceFilter = Omit<RegistrationQuery, 'serial'> & {
-  partnerReference: string;
-  state?: RegistrationRow['state'] | undefined;
+type Selection = Omit<RegistrationQuery, 'serial'> & {
+  state?: (typeof KINDS)[number] | undefined;
+  partnerReference?: string | undefined;
 };
 
 /** The message for a reader that cannot continue from its cursor. */
@@ -28,25 +28,25 @@ export const CURSOR_PROBLEMS: Record<CursorProblem, string> = {
 /**
  * Reads the changes of one partner's registrations for an event after a cursor, oldest first. Each row is the registration as it was
  * after the change. A reader that continues from the cursor misses no change and sees none twice. If that cannot be guaranteed,
- * returns the problem of the cursor. If the kinds are rare, a page may be short or empty although there is more.
+ * returns the problem of the cursor. If the state is rare, a page may be short or empty although there is more. With a reference of the
+ * partner, reads the registrations that have it, as they are now.
  */
-export async function listRegistrations(
-  db: Database,
-  { kinds = KINDS, ...of }: JournalFilter,
-  after: number,
-  limit: number,
-) {
-  const page = await readJournal(db, { ...of, kinds }, after, limit);
+export async function listRegistrations(db: Database, selection: Selection, after: number, limit: number) {
+  const { shardId, eventId, partnerId, state, partnerReference } = selection;
+  if (partnerReference !== undefined)
+    return listByReference(db, { ...selection, partnerReference }, after, limit);
+  const filter = { shardId, eventId, partnerId, kinds: state ? [state] : KINDS };
+  const page = await readJournal(db, filter, after, limit);
   if (typeof page === 'string') return page;
   const { entries, cursor, more } = page;
-  const found = await registrationsOf(db, of.shardId, entries);
+  const found = await registrationsOf(db, shardId, entries);
   return { rows: found.filter((row) => row !== undefined), cursor: String(cursor), more };
 }
 
-/** Reads the registrations of one partner for an event that have its own reference, as they are now. The cursor is a serial. */
-export async function listByReference(
+/** The cursor is a serial. */
+async function listByReference(
   db: Database,
-  { shardId, eventId, partnerId, partnerReference, state }: ReferenceFilter,
+  { shardId, eventId, partnerId, partnerReference, state }: Selection & { partnerReference: string },
   after: number,
   limit: number,
 ) {

@@ -11,7 +11,7 @@ import type { CursorProblem } from '@floodgate/journal';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { answering } from '../register/route.ts';
 import { entryOf } from '../status/find-registrations.ts';
-import { CURSOR_PROBLEMS, listByReference, listRegistrations } from './list-registrations.ts';
+import { CURSOR_PROBLEMS, listRegistrations } from './list-registrations.ts';
 
 /** GET /events/registrations: the changes of the caller's registrations, in order, after a cursor. */
 export function addListRoute(api: Routes, reads: Database, answerWithinMs: number) {
@@ -32,14 +32,11 @@ export function addListRoute(api: Routes, reads: Database, answerWithinMs: numbe
     },
     async (request, reply) => {
       const { state, partnerReference, include } = request.query;
-      const selection = { ...request.principal, ...(state && { kinds: [state] }) };
+      const selection = { ...request.principal, state, partnerReference };
       return answerPage(
         request,
         reply,
-        (after, limit) =>
-          partnerReference === undefined
-            ? listRegistrations(reads, selection, after, limit)
-            : listByReference(reads, { ...request.principal, partnerReference, state }, after, limit),
+        (after, limit) => listRegistrations(reads, selection, after, limit),
         ({ rows, ...page }) => ({
           registrations: rows.map((row) => entryOf(row, include === 'partnerReference')),
           ...page,

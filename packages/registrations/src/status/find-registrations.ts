@@ -35,6 +35,10 @@ end`;
 /** Whether the hold of a registration `r` has expired. */
 export const IS_EXPIRED = sql<boolean>`coalesce(r.held_until <= coalesce(r.cancelled_at, now()), false)`;
 
+/** The columns with what the partner sent about an attendee. */
+export const ATTENDEE = sql`full_name as "fullName", email_address as "emailAddress", phone_number as "phoneNumber", gender,
+  table_or_seat as "tableOrSeat", extra_data_1 as "extraData1", extra_data_2 as "extraData2"`;
+
 /** Returns the pass reference of a registration. */
 export const passReferenceOf = ({ passPrefix: prefix, ...row }: RegistrationRow) =>
   formatPassReference({ prefix, ...row });
@@ -122,8 +126,6 @@ function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow
 /** Returns what the partner sent about an attendee. Only the operator's console reads it. */
 export async function findAttendee(db: Database, shardId: number, serial: number) {
   const { rows } = await sql<Record<'fullName' | 'emailAddress', string> & Record<string, string | null>>`
-    select full_name as "fullName", email_address as "emailAddress", phone_number as "phoneNumber", gender,
-      table_or_seat as "tableOrSeat", extra_data_1 as "extraData1", extra_data_2 as "extraData2"
-    from registrations where shard_id = ${shardId} and serial = ${serial}`.execute(db);
+    select ${ATTENDEE} from registrations where shard_id = ${shardId} and serial = ${serial}`.execute(db);
   return rows[0];
 }
