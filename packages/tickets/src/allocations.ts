@@ -60,8 +60,7 @@ export async function allocate(
   await tables
     .updateTable('tickets')
     .set({ allocated: after.length > 0 })
-    .where('shardId', '=', shardId)
-    .where('id', '=', ticketId)
+    .where((where) => where.and({ shardId, id: ticketId }))
     .execute();
   return { before, after };
 }

@@ -61,12 +61,11 @@ export async function createTicket(db: Database, eventId: number, settings: NewT
   });
 }
 
-const selectTicket = (db: Database, shardId: number, ticketId: number) =>
+const selectTicket = (db: Database, shardId: number, id: number) =>
   inCamelCase(db)
     .selectFrom('tickets')
     .select(['shardId', ...COLUMNS])
-    .where('shardId', '=', shardId)
-    .where('id', '=', ticketId);
+    .where((where) => where.and({ shardId, id }));
 
 /** Returns a ticket with its shard. Throws Failure if it does not exist. */
 export async function findTicket(db: Database, ticketId: number) {
@@ -108,8 +107,7 @@ export const updateTicket = (
     .updateTable('tickets')
     // Absent values are left out.
     .set({ ...given, lastModifiedBy: author, lastModifiedAt: sql<Date>`now()` })
-    .where('shardId', '=', shardId)
-    .where('id', '=', id)
+    .where((where) => where.and({ shardId, id }))
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
 
@@ -171,8 +169,7 @@ const selectTickets = (db: Database, eventId: number, shardId: number) =>
   inCamelCase(db)
     .selectFrom('tickets')
     .select(COLUMNS)
-    .where('shardId', '=', shardId)
-    .where('eventId', '=', eventId)
+    .where((where) => where.and({ shardId, eventId }))
     .orderBy('id');
 
 /**

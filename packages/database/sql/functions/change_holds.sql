@@ -29,15 +29,14 @@ begin
   perform from registrations where shard_id = shard and serial = any(seats) order by serial for no key update;
 
   -- The rows are locked, so their states are final.
-  select array_agg(outcome order by hold)
-  from (
-    select hold, case
+  outcomes := array(
+    select case
       when bool_or(hold_id is distinct from hold_ids[hold]) then null
       -- Null counts as false: "held_until" of a confirmed seat is null after its finalization.
       when bool_and(is_done is true) then change
       when bool_and(is_held is true) then case when bool_or(is_taken) then 'duplicate' else change end
       else 'too-late'
-    end as outcome
+    end
     from (
       select hold, r.hold_id, r.cancelled_at is null and r.held_until > now() and r.held_until < 'infinity' as is_held,
         case change
@@ -61,9 +60,8 @@ begin
         select * from registrations where shard_id = shard and serial = input.serial offset 0
       ) r on true
     ) seat
-    group by hold
-  ) decided
-  into outcomes;
+    group by hold order by hold
+  );
 
   due := array(
     select r.serial from unnest(holds, seats) as input (hold, serial)

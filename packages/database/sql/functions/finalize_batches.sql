@@ -49,9 +49,8 @@ begin
   select last_offset, last_offset into head, head_after from journal_heads where shard_id = shard for update;
 
   -- Changes first, so that the batches below see the cancellations.
-  select array_agg(id) into published
-  from (select id from changes where shard_id = shard order by id limit most) oldest;
-  if published is not null then
+  published := array(select id from changes where shard_id = shard order by id limit most);
+  if published <> '{}' then
     select array_agg(kind), array_agg(event_id), array_agg(partner_id), array_agg(serial)
     from (
       select kind, event_id, partner_id, unnest(serials) as serial from changes
@@ -197,9 +196,9 @@ begin
   set state = batch_kind::batch_state, finished_at = coalesce(finished_at, written_at), failure = failure_code,
     events = null, partners = null, serials = null, journal_offset = head
   where shard_id = shard and id = any(due);
-  if published is not null then
+  if published <> '{}' then
     delete from changes where shard_id = shard and id = any(published);
   end if;
   update journal_heads set last_offset = head_after where shard_id = shard and last_offset < head_after;
-  return array[coalesce(cardinality(due), 0), coalesce(cardinality(published), 0)];
+  return array[coalesce(cardinality(due), 0), cardinality(published)];
 end $$;

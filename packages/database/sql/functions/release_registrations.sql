@@ -19,19 +19,17 @@ declare
   -- Offers of waiting lists that end.
   ended bigint[];
   -- A ticket has allocations.
-  is_allocated boolean := false;
+  is_allocated boolean;
   -- Tickets for which somebody waits.
-  waited_for integer[] := '{}';
+  waited_for integer[];
 begin
   -- In id order, as reserve_batch locks them.
-  for entry in
-    select id, allocated, waiting from tickets where shard_id = shard and id = any(due_tickets) order by id for no key update
-  loop
-    is_allocated := is_allocated or entry.allocated;
-    if entry.waiting > 0 then
-      waited_for := waited_for || entry.id;
-    end if;
-  end loop;
+  select bool_or(allocated), coalesce(array_agg(id) filter (where waiting > 0), '{}')
+  from (
+    select id, allocated, waiting from tickets
+    where shard_id = shard and id = any(due_tickets) order by id for no key update
+  ) locked
+  into is_allocated, waited_for;
   with gone as (
     update registrations set cancelled_at = now()
     where shard_id = shard and serial = any(due) and cancelled_at is null and (not only_expired or held_until <= now())

@@ -233,8 +233,10 @@ begin
   if allocated <> '{}' or held_seconds is not null and hold_percent is not null then
     for entry in
       select owner.*, greatest(a.reserved - a.taken, 0) as own, coalesce(a.cap - a.taken, 2147483647) as most,
-        a.taken is not null as is_allocated, case when hold_percent is null then 2147483647
-          else greatest(capacities[ticket]::bigint * hold_percent / 100, 1, a.reserved) - held.seats end::integer as most_holds
+        a.taken is not null as is_allocated,
+        case when hold_percent is null then 2147483647
+          else greatest(capacities[owner.ticket]::bigint * hold_percent / 100, 1, a.reserved) - held.seats
+        end::integer as most_holds
       from (
         select ticket, partner_id, array_agg(position::integer) as positions, count(held_for) as holds
         from unnest(tickets, partners, held_seconds) with ordinality as input (ticket, partner_id, held_for, position)

@@ -119,9 +119,7 @@ export interface Schema {
     /** When its passes became invalid. */
     withdrawn_at: Date | null;
   };
-  tickets: OfShard & {
-    id: Generated<number>;
-    event_id: number;
+  tickets: OfEvent & {
     title: string;
     price: Generated<number>;
     benefits: Generated<string>;

@@ -32,8 +32,9 @@ export const attendeeIn = ({
   extraData2,
 });
 
-/** The seat of a hold has no attendee until the hold is confirmed. */
+/** Stands for the attendee of a held seat, which has none until the hold is confirmed. */
 const NOBODY = { fullName: '', emailAddress: '' };
+/** The fields of an attendee, in the order of attendeeIn. */
 export const ATTENDEE_FIELDS = Object.keys(attendeeIn(NOBODY)) as (keyof Attendee)[];
 
 /** The content that two requests with the same idempotency key must share. */
@@ -118,7 +119,7 @@ export function toHold(
   headers: Headers,
 ) {
   const holdId = randomUUIDv7();
-  // Nobody is registered twice.
+  // A seat without an attendee is no duplicate.
   const holder = { ...principal, duplicatePolicy: 'allow' as const };
   const seat = (organizedEventTicketID: number): Reservation => ({
     ...toReservation(holder, { ...NOBODY, organizedEventTicketID }, {}),
