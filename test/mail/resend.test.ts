@@ -27,7 +27,11 @@ beforeEach(async () => {
   const reservations = guests.map((emailAddress) =>
     reservationOf(gala, ticketId, {
       emailAddress,
-      attendeeDigest: digestOfAttendee({ duplicateScope: 'event' }, ticketId, emailAddress),
+      attendeeDigest: digestOfAttendee(
+        { duplicatePolicy: 'reject', duplicateScope: 'event' },
+        ticketId,
+        emailAddress,
+      ),
     }),
   );
   await reserveBatch(database.db, randomUUID(), reservations);

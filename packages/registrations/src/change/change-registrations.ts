@@ -77,13 +77,8 @@ type Replaced = { serial: number; passCode: number } | 'too-late' | 'duplicate' 
  * Gives the seat of a registration to another attendee, under a new pass reference. Finalization publishes the change: the old
  * registration is cancelled, the new one confirmed. Safe to repeat. Returns the id of the batch, too.
  */
-export async function replaceAttendee(
-  db: Database,
-  shardId: number,
-  replacement: Replacement,
-  lockWithinMs = 0,
-) {
-  const { serial, partnerId, eventId, passCode, deadline = null, attendee, attendeeDigest } = replacement;
+export async function replaceAttendee(db: Database, shardId: number, named: Replacement, lockWithinMs = 0) {
+  const { serial, partnerId, eventId, passCode, deadline = null, attendee, attendeeDigest } = named;
   const batchId = randomUUIDv7();
   const { rows } = await sql<{ replaced: { outcome: 'replaced' | 'too-late' | 'duplicate' } | null }>`
     select replace_attendee(

@@ -24,7 +24,6 @@ const COLUMNS = [
 type Exported = Record<(typeof COLUMNS)[number], string | number | Date | null>;
 
 export const EXPORT_FORMATS = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
-export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
 /**
  * Yields all registrations of an event with their attendees, by serial, in chunks of text. Needs constant memory. Registrations that are
@@ -33,7 +32,7 @@ export type ExportFormat = keyof typeof EXPORT_FORMATS;
 export async function* exportRegistrations(
   db: Database,
   eventId: number,
-  format: ExportFormat,
+  format: keyof typeof EXPORT_FORMATS,
 ): AsyncGenerator<string> {
   const { shardId, passPrefix: prefix } = await findEvent(db, eventId);
   if (format === 'csv') yield csvLine(COLUMNS);

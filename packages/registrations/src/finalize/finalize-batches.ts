@@ -171,12 +171,8 @@ export async function failBatch(db: Database, shardId: number, batchId: string, 
   return failed === 1;
 }
 
-async function publish(
-  db: Database,
-  { shardId, batchIds }: ShardBatches,
-  failure: string | null,
-  changes: number,
-) {
+async function publish(db: Database, batches: ShardBatches, failure: string | null, changes: number) {
+  const { shardId, batchIds } = batches;
   const { rows } = await sql<{ counts: [batches: number, changes: number] }>`
     select finalize_batches(
       ${shardId}::integer, ${plainArray(batchIds)}::uuid[], ${failure}::text, ${changes}::integer

@@ -67,7 +67,7 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
       const provoked = provokedCode(principal, { emailAddress }, HOLD_FAILURES);
       if (provoked && provoked !== '91') return register.refuse(request, reply, provoked);
       const seconds = Math.min(secondsIn(headers), mostSeconds);
-      const { holdId, ...hold } = toHold(principal, body, seconds, headers);
+      const hold = toHold(principal, body, seconds, headers);
       const outcome = await register.submit(request, hold);
       request.batchId = hold.batchId;
       if (outcome.kind === 'failed') throw new Error('a hold failed');
@@ -75,8 +75,8 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
       if (refusal) return register.refuse(request, reply, ...refusal);
       const granted = outcome as Granted;
       const found = granted.replayed
-        ? await findAgain(options, principal, granted).catch(() => undefined)
-        : holdOf(holdId, hold.reservations, granted, seconds);
+        ? await findAgain(options, principal, granted.outcomes[0]!.serial).catch(() => undefined)
+        : holdOf(hold.reservations, granted, seconds);
       const isLost = provoked === '91' && !granted.replayed;
       // If the hold cannot be read, its seats are held all the same.
       if (!found || isLost) return register.refuse(request, reply, '91');
@@ -87,24 +87,19 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
 }
 
 /** Finds the hold that the first call with an idempotency key has made. */
-async function findAgain(
-  { reads, findHold }: HoldsOptions,
-  principal: Principal,
-  { outcomes: [first] }: Granted,
-) {
+async function findAgain({ reads, findHold }: HoldsOptions, principal: Principal, serial: number) {
   const registration = reads.selectFrom('registrations').where('shard_id', '=', principal.shardId);
-  const own = registration.where('serial', '=', first!.serial).select('hold_id');
+  const own = registration.where('serial', '=', serial).select('hold_id');
   return findHold({ ...principal, holdId: (await own.executeTakeFirstOrThrow()).hold_id! });
 }
 
 /** Returns the hold that a call has made. */
 const holdOf = (
-  holdId: string,
   reservations: readonly Reservation[],
   { outcomes, heldAt }: Granted,
   seconds: number,
 ): FoundHold => ({
-  holdId,
+  holdId: reservations[0]!.holdId!,
   seats: outcomes.map((seat, index) => ({
     ...reservations[index]!,
     ...seat,

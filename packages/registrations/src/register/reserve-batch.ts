@@ -78,19 +78,15 @@ export function toReservation(principal: Principal, request: RegistrationRequest
   });
 }
 
+type Rules = Pick<Principal, 'duplicatePolicy' | 'duplicateScope'>;
+
 /** Returns the digest of an attendee; null if the event allows duplicates. */
-export const digestFor = (
-  event: Pick<Principal, 'duplicatePolicy' | 'duplicateScope'>,
-  ticketId: number,
-  { emailAddress }: { emailAddress: string },
-) => (event.duplicatePolicy === 'allow' ? null : digestOfAttendee(event, ticketId, emailAddress));
+export const digestFor = (event: Rules, ticketId: number, { emailAddress }: { emailAddress: string }) =>
+  event.duplicatePolicy === 'allow' ? null : digestOfAttendee(event, ticketId, emailAddress);
 
 /** Returns the digest that an attendee can have once: of the e-mail address, or of address and ticket. */
-export const digestOfAttendee = (
-  { duplicateScope }: Pick<Principal, 'duplicateScope'>,
-  ticketId: number,
-  emailAddress: string,
-) => uuidDigest((duplicateScope === 'ticket' ? `${ticketId} ` : '') + emailAddress.toLowerCase());
+export const digestOfAttendee = ({ duplicateScope }: Rules, ticketId: number, emailAddress: string) =>
+  uuidDigest((duplicateScope === 'ticket' ? `${ticketId} ` : '') + emailAddress.toLowerCase());
 
 /** The reservations of a bulk call: at least one, all of one partner and event. */
 export type BulkReservation = ReturnType<typeof toBulkReservation>;
@@ -129,17 +125,14 @@ export function toHold(
     holdId,
     partnerReference,
   });
-  return {
-    holdId,
-    ...uncommitted({
-      reservations: tickets.flatMap(({ organizedEventTicketID, seats }) =>
-        Array.from({ length: seats }, () => seat(organizedEventTicketID)),
-      ),
-      isAll: true,
-      idempotency: idempotencyOf(headers, () => ['hold', tickets, partnerReference, holdSeconds]),
-      batchId: undefined,
-    }),
-  };
+  return uncommitted({
+    reservations: tickets.flatMap(({ organizedEventTicketID, seats }) =>
+      Array.from({ length: seats }, () => seat(organizedEventTicketID)),
+    ),
+    isAll: true,
+    idempotency: idempotencyOf(headers, () => ['hold', tickets, partnerReference, holdSeconds]),
+    batchId: undefined,
+  });
 }
 
 function idempotencyOf(headers: Headers, content: () => unknown[]) {
