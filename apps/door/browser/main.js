@@ -230,16 +230,16 @@ async function start() {
 const key = await crypto.subtle?.generateKey('Ed25519', false, ['sign', 'verify']).catch(() => null);
 if (key) {
   await navigator.serviceWorker.register('service-worker.js');
-  // Two tabs would append different scans with the same counter.
-  await navigator.locks.request('floodgate-door', { ifAvailable: true }, async (lock) => {
-    if (!lock) showNotice('The scanner is open in another tab. Close that tab.');
-  });
-  await navigator.locks.request('floodgate-door', async () => {
+  const run = async () => {
     showNotice(null);
     await start();
     // Held until the page is closed.
     await new Promise(() => {});
-  });
+  };
+  // Two tabs would append different scans with the same counter.
+  await navigator.locks.request('floodgate-door', { ifAvailable: true }, (lock) => lock && run());
+  showNotice('The scanner is open in another tab. Close that tab.');
+  await navigator.locks.request('floodgate-door', run);
 } else {
   showNotice(
     'This browser cannot keep the key of a device. Use HTTPS, and Safari 17, Firefox 129, Chrome 137, or a newer version.',
