@@ -2,7 +2,7 @@ import { leaseDeliveries } from '@floodgate/deliveries';
 import { sql } from 'kysely';
 import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { waitForEndOfConnections, waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { startMailServer, type MailServer } from '../harness/mail-server.ts';
 import { endLeases } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -85,6 +85,7 @@ test('after the server accepted it: it is sent again as the same message, and co
   const killed = await start();
   await waitUntil('the server has it', () => server.mails.length === 1);
   await killed.end('SIGKILL');
+  await waitForEndOfConnections(database.db, 'floodgate-delivery');
   expect(await only()).toMatchObject({ state: 'sending' });
   await sql`alter table deliveries drop constraint not_now`.execute(database.db);
   await finish();

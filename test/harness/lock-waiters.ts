@@ -17,6 +17,17 @@ export async function endLockWaiters(db: Database): Promise<void> {
   await sumOverServers(db, `select count(pg_terminate_backend(pid)) ${WAITING}`);
 }
 
+/** Resolves when Postgres has ended the connections of processes of this name. A statement of a killed process can still commit until then. */
+export async function waitForEndOfConnections(db: Database, applicationName: string): Promise<void> {
+  await waitUntil(`${applicationName} has no connections`, async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and application_name like ${`${applicationName}%`}`.execute(
+      db,
+    );
+    return rows.length === 0;
+  });
+}
+
 /** Returns the sum of a query's number over all servers of the database. */
 export async function sumOverServers(db: Database, query: string): Promise<number> {
   const numbers =
