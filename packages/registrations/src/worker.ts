@@ -15,6 +15,8 @@ import { indexAttendees } from './find/find-attendees.ts';
 import { relayDueBatches } from './finalize/relay.ts';
 import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/expired-keys.ts';
 
+/** How soon the seat of an expired hold can be sold again. */
+const HOLDS_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
 /** During a launch, this many are indexed per interval: half a percent of the CPU that their registration costs. */
 const INDEXED_AT_ONCE = 1_000;
@@ -46,8 +48,7 @@ export const registrationsWorker = defineWorker({
     return {
       jobs: [{ ...handled(finalizeBatchesJob, finalize), concurrency: config.FINALIZE_CONCURRENCY }],
       tasks: [
-        // How soon the seat of an expired hold can be sold again.
-        expiry('holds', 1_000, async (shardId) => {
+        expiry('holds', HOLDS_INTERVAL_MS, async (shardId) => {
           const expired = await expireHolds(db, shardId, ROWS_PER_STATEMENT);
           // May fail: the relay finds the changes.
           if (expired > 0) enqueue({ shardId, batchIds: [] }).catch(() => {});

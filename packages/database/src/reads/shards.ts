@@ -2,6 +2,8 @@ import type { Database } from '../connection/connect.ts';
 import { ConnectionFailed, isShardAway } from '../connection/failures.ts';
 import { readThroughCache } from './shared-reads.ts';
 
+const REMEMBERED_MS = 10_000;
+
 // In a cluster, one node can be down while the others answer. Work on all shards continues on those that
 // answer.
 
@@ -16,7 +18,7 @@ export async function shardIds(db: Database) {
  * poll a statement.
  */
 export function rememberShards(db: Database): () => Promise<number[]> {
-  const cache = readThroughCache<'ids', number[]>(() => shardIds(db), 10_000);
+  const cache = readThroughCache<'ids', number[]>(() => shardIds(db), REMEMBERED_MS);
   return () => cache.forceFetch('ids');
 }
 

@@ -24,6 +24,8 @@ import { withDeadline } from '@floodgate/service/retry';
 import type { FailedBatch } from './backlog.ts';
 
 const STATUS_DEADLINE_MS = 3_000;
+const LOOK_INTERVAL_MS = 100;
+const CLOSE_DEADLINE_MS = 500;
 
 /** Called when a command runs, so that the other commands start quickly. */
 const load = () => import('./backlog.ts');
@@ -133,7 +135,7 @@ async function readQueue(settings: NonNullable<CliSettings['queue']>) {
     const problem = queue.problem() ?? reasonOf(error);
     return { state: 'down', problem, counts: null, workers: null };
   });
-  await withDeadline(queue.close(), 500, () => {}).catch(() => {});
+  await withDeadline(queue.close(), CLOSE_DEADLINE_MS, () => {}).catch(() => {});
   return { name, ...answer };
 }
 
@@ -198,6 +200,6 @@ async function outcomeOf(db: Database, batchIds: readonly string[], waitMs: numb
   for (;;) {
     const states = await countStates(db, batchIds);
     if (states.pending === 0 || performance.now() >= deadline) return states;
-    await delay(100);
+    await delay(LOOK_INTERVAL_MS);
   }
 }
