@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Database } from '@floodgate/database';
 import { findUncancelled, reserveBatch } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
@@ -6,6 +7,7 @@ import { database, gala, sharedTest as test } from '../harness/event-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
+import { changeSeats } from '../waiting-list/drawn-operations.ts';
 
 test.override('event', { duplicatePolicy: 'reject' });
 
@@ -95,3 +97,41 @@ test('a hold reads what its partner holds of the ticket only', async () => {
     });
   }
 });
+
+test('a confirmation of holds reads their seats only', async () => {
+  const { db } = database;
+  const { shardId, partnerId, eventId } = gala;
+  const ticketId = await gala.addTicket();
+  const size = 100;
+  await sql`
+    insert into registrations (
+      shard_id, batch_id, position, partner_id, event_id, ticket_id, pass_code, full_name, email_address, held_until
+    )
+    select ${shardId}::integer, gen_random_uuid(), 1, ${partnerId}::integer, ${eventId}::integer,
+      ${ticketId}::integer + 1, 1000000000, 'Jane Doe', 'jane@example.com', now() + interval '1 hour'
+    from generate_series(1, 5000) n`.execute(db);
+  for (const isAnalyzed of [false, true]) {
+    if (isAnalyzed) await sql`analyze registrations`.execute(db);
+    const holdId = randomUUID();
+    const seats = Array.from({ length: size }, () =>
+      reservationOf(gala, ticketId, { holdSeconds: 60, holdId }),
+    );
+    await reserveBatch(db, randomUUID(), seats);
+    await db.transaction().execute(async (transaction) => {
+      const held = transaction.selectFrom('registrations').where('shard_id', '=', shardId);
+      const rows = await held.where('hold_id', '=', holdId).select('serial').execute();
+      const readBefore = await countReads(transaction);
+      const serials = rows.map(({ serial }) => serial);
+      expect(await changeSeats(transaction, shardId, 'confirmed', holdId, serials)).toBe('confirmed');
+      expect((await countReads(transaction)) - readBefore).toBeLessThanOrEqual(10 * size);
+    });
+  }
+});
+
+/** Returns how many registrations the connection has read. */
+async function countReads(db: Database): Promise<number> {
+  const { rows } = await sql<{ read: number }>`
+    select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables
+    where relname = 'registrations'`.execute(db);
+  return rows[0]!.read;
+}

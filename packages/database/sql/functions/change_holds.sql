@@ -90,11 +90,11 @@ begin
       ) r
       order by position
     );
-    update registrations r set held_until = input.expiry
-    from unnest(seats, expiries) as input (serial, expiry)
-    where r.shard_id = shard and r.serial = input.serial and r.serial = any(due);
+    update registrations set held_until = expiries[array_position(seats, serial)]
+    where shard_id = shard and serial = any(due);
   else
-    -- Sorted: see reserve_batch.
+    -- A nested loop would read all seats of the call for each of them.
+    perform set_config('enable_nestloop', 'off', true);
     update registrations r
     set held_until = 'infinity', attendee_digest = input.digest, full_name = input.full_name,
       email_address = input.email_address, phone_number = input.phone_number, gender = input.gender,
@@ -105,6 +105,7 @@ begin
       serial, digest, full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
     )
     where r.shard_id = shard and r.serial = input.serial and r.serial = any(due);
+    perform set_config('enable_nestloop', 'on', true);
     perform record_changes(shard, change, due);
     -- If a hold was an offer of a waiting list.
     offers := array(
@@ -114,7 +115,9 @@ begin
       ) e
       where outcome = change
     );
-    perform change_waiting(shard, change, offers);
+    if offers <> '{}' then
+      perform change_waiting(shard, change, offers);
+    end if;
   end if;
   return outcomes;
 end $$;
