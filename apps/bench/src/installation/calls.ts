@@ -1,5 +1,5 @@
-import { Agent, request as send } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { openConnections, type Connection } from '@floodgate/rehearsal/load/connection';
+import { rawRequest } from '@floodgate/rehearsal/load/run-load';
 import type { Fixture } from '@floodgate/test/harness/fixture.ts';
 
 export interface CallAnswer {
@@ -13,23 +13,49 @@ export type PartnerCall = (
   headers?: Record<string, string>,
 ) => Promise<CallAnswer>;
 
-/** Returns a function that posts a call of a partner over one of this many connections. */
+const HEADERS_END = '\r\n\r\n';
+
+/**
+ * Returns a function that posts a call of a partner over one of this many connections. They are those of the load generator: an HTTP client
+ * used more processor time than the service that is measured.
+ */
 export function createCall(
   baseUrl: string,
   { secretKey, eventRef }: Pick<Fixture, 'secretKey' | 'eventRef'>,
   connections: number,
 ): PartnerCall {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  const access = { 'x-secret-key': secretKey, 'x-event-ref': eventRef, 'content-type': 'application/json' };
-  return (path, body, more = {}) =>
-    new Promise<CallAnswer>((resolve, reject) => {
-      const request = send(
-        `${baseUrl}/api/v1/events${path}`,
-        { method: 'POST', agent, headers: { ...access, ...more } },
-        (response) => void json(response).then((value) => resolve(value as CallAnswer), reject),
-      );
-      request.once('error', reject).end(JSON.stringify(body));
+  const opening = openConnections(baseUrl, connections).then((opened) => opened.forEach(release));
+  const idle: Connection[] = [];
+  const waiting: ((connection: Connection) => void)[] = [];
+  const access = { 'x-secret-key': secretKey, 'x-event-ref': eventRef };
+
+  function release(connection: Connection) {
+    const next = waiting.shift();
+    if (next) next(connection);
+    else idle.push(connection);
+  }
+
+  return async (path, body, more = {}) => {
+    await opening;
+    const connection = idle.pop() ?? (await new Promise<Connection>((resolve) => waiting.push(resolve)));
+    const request = rawRequest(baseUrl, {
+      method: 'POST',
+      path: `/api/v1/events${path}`,
+      headers: { ...access, ...more },
+      body: JSON.stringify(body),
     });
+    return new Promise((resolve, reject) => {
+      connection.send(request, (status, piece) => {
+        const answer = piece.toString();
+        release(connection);
+        try {
+          resolve(JSON.parse(answer.slice(answer.indexOf(HEADERS_END))) as CallAnswer);
+        } catch (cause) {
+          reject(new Error(`${path} was answered ${status} without JSON`, { cause }));
+        }
+      });
+    });
+  };
 }
 
 /** Returns the data of an answer. Throws if it is not "00". */

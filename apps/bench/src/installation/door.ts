@@ -19,7 +19,8 @@ const DEVICES = 100;
 const AT_ONCE = 500;
 const CONNECTIONS = 512;
 const WARM_UP_SECONDS = 2;
-const ONLINE_SCANS = 300;
+/** A device may send 200 requests per second. */
+const PAUSE_MS = 10;
 const TOO_BUSY = ['50', '90'];
 
 interface Options {
@@ -48,12 +49,12 @@ export async function doorFigures(servers: Servers, { rounds, seconds, scans }: 
     for (let round = 0; round < rounds; round += 1) {
       const full = await launch({ seconds: WARM_UP_SECONDS });
       const arrivalsPerSecond = answersOf(full, OK) / full.seconds / 2;
-      const half = () => launch({ seconds, arrivalsPerSecond });
+      const half = (extra = 0) => launch({ seconds: seconds + extra, arrivalsPerSecond });
       const before = round % 2 === 0 ? await launch({ seconds }) : undefined;
       const gated = await withGate({ seconds });
       const without = before ?? (await launch({ seconds }));
       gateRatios.push(answersOf(gated, OK) / answersOf(without, OK));
-      measured.push(await measureOnce(db, running.baseUrl, half, scans));
+      measured.push(await measureOnce(db, running.baseUrl, half, { seconds, scans }));
     }
   } finally {
     await running.stop();
@@ -100,12 +101,12 @@ async function createLaunch(
 async function measureOnce(
   db: Database,
   baseUrl: string,
-  half: () => Promise<LoadResult>,
-  scans: number,
+  half: (extraSeconds?: number) => Promise<LoadResult>,
+  { seconds, scans }: Pick<Options, 'seconds' | 'scans'>,
 ): Promise<Round> {
   const fixture = await createFixture(db);
   const gate = await addGate(db, fixture.eventId);
-  const passes = await sell(db, fixture, DEVICES * scans + ONLINE_SCANS);
+  const passes = await sell(db, fixture, DEVICES * scans + (seconds * 1_000) / PAUSE_MS);
   const enrol = () => enrolledDevice(db, baseUrl, fixture.eventId, [gate]);
   const devices = await Promise.all(Array.from({ length: DEVICES }, enrol));
   for (const [index, device] of devices.entries())
@@ -114,8 +115,8 @@ async function measureOnce(
   const online = await enrol();
   const alone = await half();
   const [besideScans, times] = await Promise.all([
-    half(),
-    scanSlowly(online, gate, passes.slice(DEVICES * scans)),
+    half(WARM_UP_SECONDS),
+    scanSlowly(online, gate, passes.slice(DEVICES * scans), seconds),
   ]);
   const uploading = uploadAll(devices);
   const beside = await half();
@@ -130,7 +131,7 @@ async function measureOnce(
     besideP99Ms: beside.latencyMs.p99,
     scanP99Ms: times[Math.floor(times.length * 0.99)]!,
     scanP50Ms: times[Math.floor(times.length / 2)]!,
-    notAdmitted: DEVICES * scans + ONLINE_SCANS - (await countAdmitted(db, fixture)),
+    notAdmitted: DEVICES * scans + times.length - (await countAdmitted(db, fixture)),
   };
 }
 
@@ -151,13 +152,25 @@ async function sell(db: Database, fixture: Fixture, count: number): Promise<stri
   return passes;
 }
 
-/** Scans one pass after the other. Resolves to the sorted times of the answers in milliseconds. */
-async function scanSlowly(device: DoorDevice, gate: number, passes: readonly string[]): Promise<number[]> {
+/**
+ * Scans one pass after the other for this many seconds. Starts when the load generator is warm: it runs on the same processors. Resolves to
+ * the sorted times of the answers in milliseconds.
+ */
+async function scanSlowly(
+  device: DoorDevice,
+  gate: number,
+  passes: readonly string[],
+  seconds: number,
+): Promise<number[]> {
+  await delay(WARM_UP_SECONDS * 1_000);
   const times: number[] = [];
+  const endsAt = performance.now() + seconds * 1_000;
   for (const pass of passes) {
     const startedAt = performance.now();
+    if (startedAt > endsAt) break;
     await device.scan(pass, gate);
     times.push(performance.now() - startedAt);
+    await delay(PAUSE_MS);
   }
   return times.toSorted((one, other) => one - other);
 }

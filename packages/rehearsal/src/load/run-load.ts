@@ -38,7 +38,8 @@ async function greet(connections: Connection[], request: Buffer) {
     await new Promise<void>((resolve) => connection.send(request, () => resolve()));
 }
 
-function rawRequest(baseUrl: string, { method, path, headers, body = '' }: RequestShape) {
+/** Returns a request as the bytes that are sent. */
+export function rawRequest(baseUrl: string, { method, path, headers, body = '' }: RequestShape) {
   const bodyHeaders =
     body === '' ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   const lines = Object.entries({ host: new URL(baseUrl).host, ...bodyHeaders, ...headers }).map(
