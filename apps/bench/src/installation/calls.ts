@@ -24,10 +24,22 @@ export function createCall(
   { secretKey, eventRef }: Pick<Fixture, 'secretKey' | 'eventRef'>,
   connections: number,
 ): PartnerCall {
-  const opening = openConnections(baseUrl, connections).then((opened) => opened.forEach(release));
   const idle: Connection[] = [];
   const waiting: ((connection: Connection) => void)[] = [];
   const access = { 'x-secret-key': secretKey, 'x-event-ref': eventRef };
+
+  let opened = 0;
+
+  async function take(): Promise<Connection> {
+    const connection = idle.pop();
+    if (connection?.isOpen) return connection;
+    if (!connection && opened === connections) return new Promise((resolve) => waiting.push(resolve));
+    // The first ones, and one that the server has closed because it was idle.
+    if (!connection) opened += 1;
+    const [fresh] = await openConnections(baseUrl, 1);
+    if (!fresh) throw new Error(`${baseUrl} accepts no connections`);
+    return fresh;
+  }
 
   function release(connection: Connection) {
     const next = waiting.shift();
@@ -36,8 +48,7 @@ export function createCall(
   }
 
   return async (path, body, more = {}) => {
-    await opening;
-    const connection = idle.pop() ?? (await new Promise<Connection>((resolve) => waiting.push(resolve)));
+    const connection = await take();
     const request = rawRequest(baseUrl, {
       method: 'POST',
       path: `/api/v1/events${path}`,
