@@ -27,15 +27,14 @@ export function providerOf({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, CO
 export type Provider = NonNullable<ReturnType<typeof providerOf>>;
 
 /**
- * Adds the sign-in at an identity provider (OpenID Connect, authorization code with PKCE). An operator is known by the e-mail address that
+ * Adds the sign-in at an identity provider, if there is one (OpenID Connect, authorization code with PKCE). An operator is known by the e-mail address that
  * the provider has verified.
  */
 export function addIdentityProvider(
   app: FastifyInstance,
-  { db, log }: ConsoleContext,
-  provider: Provider,
-  isSecure: boolean,
+  { db, log, provider, cookieRules }: ConsoleContext,
 ) {
+  if (!provider) return;
   let known: ReturnType<typeof discover> | undefined;
   /** Reads the configuration of the provider once. After a failure, the next sign-in tries again. */
   const configured = () => {
@@ -43,12 +42,8 @@ export function addIdentityProvider(
     known.catch(() => (known = undefined));
     return known;
   };
-  const secure = isSecure ? '; Secure' : '';
   const keep = (reply: FastifyReply, text: string, seconds: number) =>
-    reply.header(
-      'set-cookie',
-      `${COOKIE}=${text}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`,
-    );
+    reply.header('set-cookie', `${COOKIE}=${text}; Path=/sign-in; Max-Age=${seconds}; ${cookieRules}`);
   const refuse = (error: Error & { code?: string }): never => {
     // The text of an error can contain the address of a person.
     log.warn({ reason: error.code ?? error.name }, 'a sign-in at the identity provider failed');
@@ -87,7 +82,7 @@ export function addIdentityProvider(
       typeof email === 'string' && isVerified === true ? await findOperatorByEmail(db, email) : undefined;
     if (operatorId === undefined)
       throw new Refusal(403, 'No operator has this e-mail address', 'An owner can add it to an operator.');
-    setSession(reply, await openSession(db, operatorId), isSecure);
+    setSession(reply, await openSession(db, operatorId), cookieRules);
     return reply.redirect('/', 303);
   });
 }

@@ -3,7 +3,7 @@ import { doorOperations } from '@floodgate/door/console';
 import { eventOperations } from '@floodgate/events/console';
 import { mailOperations } from '@floodgate/mail/console';
 import { valueOf, type Operation } from '@floodgate/operators';
-import { auditOperations, operatorOperations, processOperations } from '@floodgate/operators/console';
+import { operatorOperations } from '@floodgate/operators/console';
 import { partnerOperations } from '@floodgate/partners/console';
 import { passOperations } from '@floodgate/passes/console';
 import { queueOperations, registrationOperations } from '@floodgate/registrations/console';
@@ -12,6 +12,7 @@ import { ticketOperations } from '@floodgate/tickets/console';
 import { waitingListOperations } from '@floodgate/waiting-list/console';
 import { webhookOperations } from '@floodgate/webhooks/console';
 import type { ConsoleConfig } from './config.ts';
+import type { Provider } from './identity-provider.ts';
 
 /** Every operation of the operator API and the console by its id, in the order of the documentation. */
 export function operationsOf(config: ConsoleConfig): ReadonlyMap<string, Operation> {
@@ -26,8 +27,6 @@ export function operationsOf(config: ConsoleConfig): ReadonlyMap<string, Operati
     ...passOperations,
     ...doorOperations,
     ...queueOperations,
-    ...processOperations,
-    ...auditOperations,
     ...operatorOperations,
   ];
   return new Map(operations.map((operation) => [operation.id, operation]));
@@ -38,6 +37,9 @@ export interface ConsoleContext {
   db: Database;
   log: Logger;
   operations: ReturnType<typeof operationsOf>;
+  provider: Provider | undefined;
+  /** Attributes of all cookies. */
+  cookieRules: string;
 }
 
 /** Returns the input of an operation: the fields that are filled. A text becomes the value that it stands for. */
@@ -51,7 +53,7 @@ export async function readBy<Result>(
   { db, operations }: ConsoleContext,
   id: string,
   given: Record<string, unknown> = {},
-): Promise<Result> {
+) {
   const operation = operations.get(id)!;
   return (await operation.run(db, inputFrom(operation, given), '')) as Result;
 }

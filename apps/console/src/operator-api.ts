@@ -8,10 +8,7 @@ import type { ConsoleContext } from './operations.ts';
 import { Problem, requireScope } from './principals.ts';
 
 /** Adds a route below /operator/v1 for each operation, and the OpenAPI document. */
-export async function addOperatorApi(
-  app: FastifyInstance,
-  { db, operations }: ConsoleContext,
-): Promise<void> {
+export async function addOperatorApi(app: FastifyInstance, { db, operations }: ConsoleContext) {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -70,13 +67,13 @@ function addRoute(api: FastifyInstance, operation: Operation, db: Database) {
 }
 
 /** Sends a download as a file. Each chunk is read when the browser has taken the one before. */
-function sendDownload(reply: FastifyReply, { chunks, type }: Download): FastifyReply {
+function sendDownload(reply: FastifyReply, { chunks, type }: Download) {
   void reply.type(type).header('content-disposition', 'attachment');
   return reply.send(Readable.from(chunks, { highWaterMark: 1 }));
 }
 
 /** Returns the schema as JSON Schema, which has no types for times and regular expressions. */
-const describe = (schema: TSchema): unknown =>
+const describe = (schema: TSchema) =>
   JSON.parse(JSON.stringify(schema), (_key, node: Partial<Record<string, unknown>> | null) => {
     if (node?.['type'] === 'Date') return { ...node, type: 'string', format: 'date-time' };
     if (node?.['type'] !== 'RegExp') return node;

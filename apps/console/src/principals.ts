@@ -1,4 +1,4 @@
-import { statementFailure, type Database } from '@floodgate/database';
+import { statementFailure } from '@floodgate/database';
 import { createSignIn, findPrincipal, mayUse, openSession, revokeAccess } from '@floodgate/operators';
 import type { OperatorPrincipal, Scope } from '@floodgate/operators';
 import { Failure, InvalidInput, NotFound, QueueFull, type Logger } from '@floodgate/service';
@@ -6,6 +6,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
 import type { Provider } from './identity-provider.ts';
+import type { ConsoleContext } from './operations.ts';
 import { alertHtml, inputField, sendPage } from './view.ts';
 
 declare module 'fastify' {
@@ -61,7 +62,7 @@ const SESSION = new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]*)`);
 const BEARER = /^Bearer (\S+)$/i;
 
 /** Finds out who sends each request: by the token of a machine, or the cookie of a session. */
-export function addPrincipals(app: FastifyInstance, db: Database) {
+export function addPrincipals(app: FastifyInstance, { db }: ConsoleContext) {
   app.addHook('onRequest', async (request) => {
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
     // Another site could make the browser send the cookie.
@@ -72,7 +73,7 @@ export function addPrincipals(app: FastifyInstance, db: Database) {
 }
 
 /** Returns whether a browser's request that can change something comes from a page of the console. */
-function isFromHere({ method, headers }: FastifyRequest): boolean {
+function isFromHere({ method, headers }: FastifyRequest) {
   if (method === 'GET' || method === 'HEAD') return true;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
@@ -81,7 +82,7 @@ function isFromHere({ method, headers }: FastifyRequest): boolean {
 }
 
 /** Returns who sends the request. Throws 401 if nobody is signed in, and 403 without one of the scopes. */
-export function requireScope({ operator }: FastifyRequest, ...scopes: Scope[]): OperatorPrincipal {
+export function requireScope({ operator }: FastifyRequest, ...scopes: Scope[]) {
   if (!operator) throw new Refusal(401, 'Sign in, or send a valid token');
   for (const scope of scopes)
     if (!mayUse(operator, scope)) throw new Refusal(403, 'You may not do this', `It requires ${scope}.`);
@@ -89,10 +90,9 @@ export function requireScope({ operator }: FastifyRequest, ...scopes: Scope[]): 
 }
 
 /** Sets the cookie of a session. An empty text removes it. */
-export function setSession(reply: FastifyReply, text: string, isSecure: boolean) {
+export function setSession(reply: FastifyReply, text: string, cookieRules: string) {
   const end = text === '' ? '; Max-Age=0' : '';
-  const secure = isSecure ? '; Secure' : '';
-  void reply.header('set-cookie', `${COOKIE}=${text}; Path=/; HttpOnly; SameSite=Lax${secure}${end}`);
+  void reply.header('set-cookie', `${COOKIE}=${text}; Path=/; ${cookieRules}${end}`);
 }
 
 const Text = Type.String({ maxLength: 255 });
@@ -110,7 +110,7 @@ const formHtml = (name: string, problem: string, provider?: Provider) =>
     !${provider && html`<p><a href="/sign-in/provider">Sign in at ${provider.issuer.host}</a></p>`}`;
 
 /** Adds the pages to sign in and out with a password. */
-export function addSignIn(app: FastifyInstance, db: Database, isSecure: boolean, provider?: Provider) {
+export function addSignIn(app: FastifyInstance, { db, provider, cookieRules }: ConsoleContext) {
   const signIn = createSignIn(db);
   const show = (reply: FastifyReply, name = '', problem = '') =>
     sendPage(reply, 'Sign in', formHtml(name, problem, provider));
@@ -121,13 +121,13 @@ export function addSignIn(app: FastifyInstance, db: Database, isSecure: boolean,
     async ({ body: { name, password } }, reply) => {
       const operatorId = await signIn(name, password);
       if (operatorId === undefined) return show(reply.code(401), name, WRONG);
-      setSession(reply, await openSession(db, operatorId), isSecure);
+      setSession(reply, await openSession(db, operatorId), cookieRules);
       return reply.redirect('/', 303);
     },
   );
   app.post('/sign-out', async ({ operator }, reply) => {
     if (operator) await revokeAccess(db, operator.accessId);
-    setSession(reply, '', isSecure);
+    setSession(reply, '', cookieRules);
     return reply.redirect('/sign-in', 303);
   });
 }

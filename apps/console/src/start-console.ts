@@ -60,8 +60,8 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   app.decorateRequest('operator', null);
   answerProblems(app, log);
   if (config.METRICS_PORT > 0) opened.use(await serveMetrics(app, db, config));
-  const context = { db, log, operations: operationsOf(config) };
-  const isSecure = config.CONSOLE_URL?.startsWith('https:') ?? false;
+  const cookieRules = `HttpOnly; SameSite=Lax${config.CONSOLE_URL?.startsWith('https:') ? '; Secure' : ''}`;
+  const context = { db, log, operations: operationsOf(config), provider, cookieRules };
   addAssets(app);
   app.get('/health/live', () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
@@ -70,10 +70,8 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   });
   await app.register(async (known) => {
     await known.register(formbody);
-    addPrincipals(known, db);
-    addSignIn(known, db, isSecure, provider);
-    if (provider) addIdentityProvider(known, context, provider, isSecure);
-    for (const add of [addPages, addDoorPages, addAttendees, addForms, addLive]) add(known, context);
+    for (const add of [addPrincipals, addSignIn, addIdentityProvider, addPages]) add(known, context);
+    for (const add of [addDoorPages, addAttendees, addForms, addLive]) add(known, context);
     await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });

@@ -24,7 +24,7 @@ const MENU = [
 ] as const;
 
 /** Answers with a page: its title and its parts as HTML. */
-export function sendPage(reply: FastifyReply, title: string, ...parts: string[]): FastifyReply {
+export function sendPage(reply: FastifyReply, title: string, ...parts: string[]) {
   const { operator, url } = reply.request;
   const text = html`<!doctype html>
     <html lang="en">
@@ -122,7 +122,7 @@ export function table<Thing>(
   caption: string,
   things: readonly Thing[] = [],
   rowOf: (thing: Thing) => Row = (thing) => thing as Row,
-): string {
+) {
   const rows = things.map(rowOf);
   if (rows.length === 0)
     return html`<h2>${caption}</h2>
@@ -175,7 +175,7 @@ export function actionLink(
   { id, scope, summary }: Operation,
   given: Record<string, unknown>,
   name = summary,
-): Html {
+) {
   const address = `/do/${id}?${new URLSearchParams(given as Texts).toString()}`;
   return raw(mayUse(operator, scope) ? html`<a class="action" href="${address}">${name}</a>` : '');
 }
@@ -194,7 +194,7 @@ export function form(
   back: string,
   invalid: Texts = {},
   action = `/do/${id}`,
-): string {
+) {
   const inputs = Object.entries(input.properties).map(([name, schema]) => {
     const isRequired = input.required?.includes(name) ?? false;
     const hint = [schema.description, !isRequired && 'may be left empty'].filter(Boolean).join('; ');

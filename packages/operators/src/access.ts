@@ -97,7 +97,7 @@ export async function openSession(db: Database, operatorId: number) {
 export function createSignIn(db: Database) {
   const withinMs = SIGN_IN_WITHIN_MS;
   const queue = createFairQueue({ answerWithinMs: withinMs, patienceMs: withinMs, waitingLimit: 10 });
-  async function check(name: string, password: string): Promise<number | undefined> {
+  async function check(name: string, password: string) {
     const { rows } = await sql<{ id: number; passwordHash: string | null }>`
       select id, password_hash from operators
       where name = ${name} and disabled_at is null

@@ -29,7 +29,7 @@ export interface Operator {
 
 const COLUMNS = sql`id, name, role, email, disabled_at, created_at`;
 
-async function lockOperator(db: Database, name: string): Promise<Operator> {
+async function lockOperator(db: Database, name: string) {
   const found = await sql<Operator>`
     select ${COLUMNS} from operators where name = ${name} for update`.execute(inCamelCase(db));
   if (!found.rows[0]) throw new NotFound('no such operator');
@@ -169,7 +169,7 @@ export const revokeAccessAction = defineAction({
   },
 });
 
-export async function listOperators(db: Database): Promise<Operator[]> {
+export async function listOperators(db: Database) {
   const { rows } = await sql<Operator>`
     select ${COLUMNS} from operators order by name`.execute(inCamelCase(db));
   return rows;

@@ -84,12 +84,11 @@ const SHOWN_CHARACTERS = 120;
 
 /** `floodgate audit` */
 export function addAuditCommand(program: Command, cli: Cli) {
-  const load = async () => (await import('./console.ts')).auditOperations;
   const rowOf = ({ at, actor: by, action, subject, before, after }: AuditEntry) => {
     return { at, by, action, subject, change: differenceOf(before ?? {}, after ?? {}) };
   };
   const list = (entries: AuditEntry[]) => tableOf(entries.map(rowOf));
-  reading(program, cli, load)('audit', 'auditList', list)
+  reading(program, cli, loadOperations)('audit', 'auditList', list)
     .description('list changes and their authors, newest first')
     .option('--since <when>', 'only changes after this time, or in this period (90d, 12h)', parseSince)
     .option('--subject <kind:id>', 'only changes of this thing, e.g. ticket:7', parseText)
@@ -97,7 +96,7 @@ export function addAuditCommand(program: Command, cli: Cli) {
 }
 
 /** Returns the fields that differ, as in `capacity 100 → 200`. */
-function differenceOf(before: Record<string, unknown>, after: Record<string, unknown>): string {
+function differenceOf(before: Record<string, unknown>, after: Record<string, unknown>) {
   const changes = Object.keys({ ...before, ...after }).flatMap((name) => {
     const [old, now] = [before, after].map((state) => JSON.stringify(state[name] ?? null));
     return old === now ? [] : `${name} ${name in before ? `${old} → ` : ''}${now}`;

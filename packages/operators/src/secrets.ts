@@ -9,14 +9,14 @@ const BYTES = 32;
 const NOBODY = `${'0'.repeat(32)}$${'0'.repeat(64)}`;
 
 /** Returns the salted hash of a password, as stored. Takes about 0.3 s of a core. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string) {
   const salt = randomBytes(16);
   const hash = await derive(password.normalize(), salt, BYTES, COST);
   return `${salt.toString('hex')}$${hash.toString('hex')}`;
 }
 
 /** Returns whether the password has this hash. Takes the same time if there is none, so that nobody can find out who has one. */
-export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+export async function isPassword(password: string, stored: string | null) {
   const [salt, hash] = (stored ?? NOBODY).split('$').map((hex) => Buffer.from(hex, 'hex'));
   return timingSafeEqual(await derive(password.normalize(), salt!, BYTES, COST), hash!) && stored !== null;
 }
