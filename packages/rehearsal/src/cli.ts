@@ -11,7 +11,7 @@ function parseUrl(text: string) {
 }
 
 /** `floodgate rehearse` */
-export function addRehearseCommand(program: Command, cli: Cli): void {
+export function addRehearseCommand(program: Command, cli: Cli) {
   const rehearse = program
     .command('rehearse')
     .description(

@@ -5,7 +5,7 @@ import type { Observed } from './observe.ts';
 const REGULAR = ['00', '31', '32', '33', '37'];
 
 /** Returns the value below which this share of the sorted values lies; null without values. */
-export function quantile(sorted: Float64Array, share: number): number | null {
+export function quantile(sorted: Float64Array, share: number) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
 }
 
@@ -76,7 +76,7 @@ const FULL_CORE = 0.85;
 const OLD_SECONDS = 10;
 
 /** Returns in sentences what to scale next, the most important one first. */
-export function adviceOf(figures: Figures, objectives: readonly Objective[], observed: Observed): string[] {
+export function adviceOf(figures: Figures, objectives: readonly Objective[], observed: Observed) {
   const { codes, lateMs, soldTwice } = figures;
   const notes: [applies: boolean, sentence: string][] = [
     [lateMs > LATE_MS, 'The generator was late: use a faster machine or a lower rate, and rehearse again.'],

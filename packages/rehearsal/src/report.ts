@@ -73,7 +73,7 @@ text { fill: currentColor; font-size: 12px; text-anchor: end; } line { stroke: c
 polyline { fill: none; stroke-width: 2; }`;
 
 /** Returns the report as one HTML page that loads nothing. It contains no keys and no attendees. */
-export function reportOf(rehearsal: Rehearsal): string {
+export function reportOf(rehearsal: Rehearsal) {
   const { url, perSecond, seconds, startedAt, figures, objectives, advice, log } = rehearsal;
   const isPassed = objectives.every(({ isMet }) => isMet);
   const codes = Object.keys(figures.codes).toSorted();

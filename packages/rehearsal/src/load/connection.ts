@@ -99,7 +99,7 @@ export class Connection {
 }
 
 /** Opens connections. Returns those that could be opened. */
-export async function openConnections(baseUrl: string, count: number): Promise<Connection[]> {
+export async function openConnections(baseUrl: string, count: number) {
   const opened: Connection[] = [];
   for (let missing = count; missing > 0; missing -= OPENED_AT_ONCE) {
     const atOnce = Math.min(OPENED_AT_ONCE, missing);

@@ -58,7 +58,7 @@ export const OK = '200';
 type Answers = Pick<LoadResult, 'answers'>;
 
 /** Returns the number of answers with a status. */
-export const answersOf = (result: Answers, status: string): number => result.answers[status] ?? 0;
+export const answersOf = (result: Answers, status: string) => result.answers[status] ?? 0;
 
-export const totalAnswers = (result: Answers): number =>
+export const totalAnswers = (result: Answers) =>
   Object.values(result.answers).reduce((sum, count) => sum + count, 0);

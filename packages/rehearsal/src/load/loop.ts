@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OPENED_AT_ONCE, openConnections, type Connection } from './connection.ts';
-import type { Load, LoadProgress, Phase } from './load.ts';
+import type { Load, Phase } from './load.ts';
 import type { RequestRecorder, Tally } from './tally.ts';
 
 const TICK_MS = 1;
-const PROGRESS_MS = 1_000;
 
 /** The parts of a loop. */
-export interface Loop {
+interface Loop {
   load: Load;
   /** Open connections. */
   connections: Connection[];
@@ -16,44 +15,11 @@ export interface Loop {
   recorder: RequestRecorder | undefined;
 }
 
-/** Generates the phases of a load, or without phases a closed loop. */
-export async function runLoop(
-  loop: Loop,
-  phases: Phase[] | undefined,
-  onProgress: (progress: LoadProgress) => void,
-): Promise<void> {
-  const partners = new Partners(loop);
-  const reporting = setInterval(() => onProgress(partners.progress), PROGRESS_MS);
-  let startsAt = performance.now();
-  if (!phases) await partners.stayBusy();
-  for (const phase of phases ?? []) {
-    await runPhase(phase, startsAt, partners, loop.tally);
-    startsAt += phase.seconds * 1000;
-  }
-  await partners.finish();
-  clearInterval(reporting);
-}
-
-/** Draws the arrivals of each tick of a clock that is independent of this process's delays. */
-async function runPhase({ seconds, perSecond }: Phase, startsAt: number, partners: Partners, tally: Tally) {
-  const endsAt = startsAt + seconds * 1000;
-  for (let at = startsAt + TICK_MS; at <= endsAt;) {
-    await delay(TICK_MS);
-    const now = performance.now();
-    for (; at <= Math.min(now, endsAt); at += TICK_MS) {
-      const arrivals = poisson((perSecond * TICK_MS) / 1000);
-      for (let count = 0; count < arrivals; count += 1) partners.arrive(at);
-      tally.addDelay(now - at);
-    }
-    partners.sendDue();
-  }
-}
-
 /**
  * Sends arrived requests on idle connections, and opens more connections if none is idle. In a closed loop, a request arrives whenever a
  * connection is idle.
  */
-class Partners {
+export class Partners {
   readonly #loop: Loop;
   readonly #idle: Connection[];
   #open: number;
@@ -63,7 +29,6 @@ class Partners {
   #next = 0;
   #gone = 0;
   #answered = 0;
-  #unanswered = 0;
   /** End of a closed loop. */
   #busyUntil = 0;
 
@@ -81,13 +46,27 @@ class Partners {
     await delay(ms);
   }
 
-  arrive(at: number) {
+  /** Draws the arrivals of each tick of a clock that is independent of this process's delays. */
+  async runPhase({ seconds, perSecond }: Phase, startsAt: number) {
+    const endsAt = startsAt + seconds * 1000;
+    for (let at = startsAt + TICK_MS; at <= endsAt;) {
+      await delay(TICK_MS);
+      const now = performance.now();
+      for (; at <= Math.min(now, endsAt); at += TICK_MS) {
+        const arrivals = poisson((perSecond * TICK_MS) / 1000);
+        for (let count = 0; count < arrivals; count += 1) this.#arrive(at);
+        this.#loop.tally.addDelay(now - at);
+      }
+      this.#sendDue();
+    }
+  }
+
+  #arrive(at: number) {
     this.#arrivals.push(at);
-    this.#unanswered += 1;
     this.#loop.recorder?.arrived(at);
   }
 
-  sendDue() {
+  #sendDue() {
     this.#forgetGone();
     while (this.#dueCount > 0 && this.#idle.length > 0) this.#use(this.#idle.pop()!);
     const wanted = Math.min(
@@ -100,7 +79,7 @@ class Partners {
 
   /** Waits for missing answers and closes all connections. */
   async finish() {
-    await this.#loop.tally.waitForLast(() => this.#unanswered);
+    await this.#loop.tally.waitForLast(() => this.#arrivals.length - this.#gone - this.#answered);
     for (const connection of this.#idle) connection.close();
   }
 
@@ -131,11 +110,7 @@ class Partners {
 
   #sendNext(connection: Connection) {
     const now = performance.now();
-    if (now < this.#busyUntil) {
-      this.#unanswered += 1;
-      this.#loop.recorder?.arrived(now);
-      return this.#send(connection, now);
-    }
+    if (now < this.#busyUntil) this.#arrive(now);
     this.#forgetGone();
     const arrivedAt = this.#arrivals[this.#next];
     if (arrivedAt === undefined) this.#idle.push(connection);
@@ -151,7 +126,6 @@ class Partners {
       tally.add(status, arrivedAt);
       recorder?.answered(number, status, piece);
       this.#answered += 1;
-      this.#unanswered -= 1;
       this.#use(connection);
     });
   }
@@ -162,7 +136,6 @@ class Partners {
       this.#loop.recorder?.gone(this.#next);
       this.#next += 1;
       this.#gone += 1;
-      this.#unanswered -= 1;
     }
   }
 }

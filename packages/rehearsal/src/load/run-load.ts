@@ -1,9 +1,10 @@
 import { openConnections, type Connection } from './connection.ts';
 import type { Load, LoadProgress, LoadResult, RequestShape } from './load.ts';
-import { runLoop } from './loop.ts';
+import { Partners } from './loop.ts';
 import { RequestRecorder, Tally } from './tally.ts';
 
 const FIRST_CONNECTIONS = 64;
+const PROGRESS_MS = 1_000;
 
 /** Generates a load in this process. `onProgress` is called every second. */
 export async function runLoad(
@@ -15,8 +16,16 @@ export async function runLoad(
   const connections = await openFirst(load, phases !== undefined);
   const recorder = load.logged && new RequestRecorder(requests);
   const tally = new Tally();
-  const loop = { load, connections, requests, tally, recorder };
-  await runLoop(loop, phases, onProgress);
+  const partners = new Partners({ load, connections, requests, tally, recorder });
+  const reporting = setInterval(() => onProgress(partners.progress), PROGRESS_MS);
+  let startsAt = performance.now();
+  if (!phases) await partners.stayBusy();
+  for (const phase of phases ?? []) {
+    await partners.runPhase(phase, startsAt);
+    startsAt += phase.seconds * 1000;
+  }
+  await partners.finish();
+  clearInterval(reporting);
   const seconds = phases?.reduce((sum, phase) => sum + phase.seconds, 0) ?? load.seconds;
   return { ...tally.result(seconds), ...(recorder && { log: recorder.log(tally.startedAt) }) };
 }
