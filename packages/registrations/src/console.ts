@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Cursor, Id, Limit as limit, text } from '@floodgate/audit';
+import { Cursor, Id, Limit as limit, oneOf, text } from '@floodgate/audit';
 import { readThroughCache, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { readLags } from '@floodgate/journal';
@@ -69,9 +69,7 @@ export const registrationOperations = [
     'attendeeExport',
     {
       eventId: Id,
-      format: Type.Optional(
-        Type.Union([Type.Literal('csv'), Type.Literal('ndjson')], { description: 'csv or ndjson' }),
-      ),
+      format: Type.Optional(oneOf(['csv', 'ndjson'], 'csv or ndjson')),
     },
     async (db, { eventId, format = 'csv' }) => {
       await findEvent(db, eventId);

@@ -33,7 +33,7 @@ export async function* exportRegistrations(
   db: Database,
   eventId: number,
   format: keyof typeof EXPORT_FORMATS,
-): AsyncGenerator<string> {
+) {
   const { shardId, passPrefix: prefix } = await findEvent(db, eventId);
   if (format === 'csv') yield csvLine(COLUMNS);
   for (let after = 0; ;) {
@@ -59,7 +59,7 @@ export async function* exportRegistrations(
 }
 
 /** Returns the last of the next WINDOW serials of a shard; null if there are none. */
-async function windowEnd(db: Database, shardId: number, after: number): Promise<number | null> {
+async function windowEnd(db: Database, shardId: number, after: number) {
   const { rows } = await sql<{ end: number | null }>`
     select max(serial) as end from (
       select serial from registrations where shard_id = ${shardId} and serial > ${after} order by serial limit ${WINDOW}
@@ -93,7 +93,7 @@ const FORMULA = /^[=+\-@\t\r]/;
  * Returns a line of CSV (RFC 4180). A cell that a spreadsheet would take for a formula gets an apostrophe in front, phone numbers with
  * "+" included.
  */
-export function csvLine(cells: readonly Exported[keyof Exported][]): string {
+export function csvLine(cells: readonly Exported[keyof Exported][]) {
   const texts = cells.map((cell) => {
     const text = cell instanceof Date ? cell.toISOString() : String(cell ?? '');
     const safe = typeof cell === 'string' && FORMULA.test(text) ? `'${text}` : text;

@@ -1,4 +1,4 @@
-import { Cursor, Id, text } from '@floodgate/audit';
+import { Cursor, Id, oneOf, text } from '@floodgate/audit';
 import { askShards, shardIds, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
@@ -11,16 +11,13 @@ import { findRegistrations, passReferenceOf } from '../status/find-registrations
  * Makes up to `most` further registrations of a shard known to findAttendees. Returns whether it should be called again at once: not
  * during a launch.
  */
-export async function indexAttendees(db: Database, shardId: number, most: number): Promise<boolean> {
+export async function indexAttendees(db: Database, shardId: number, most: number) {
   const { rows } = await sql<{ again: boolean }>`
     select index_attendees(${shardId}::integer, ${most}::integer) as again`.execute(db);
   return rows[0]!.again;
 }
 
-export const State = Type.Union(
-  KINDS.map((state) => Type.Literal(state)),
-  { description: 'confirmed, cancelled or failed' },
-);
+export const State = oneOf(KINDS, 'confirmed, cancelled or failed');
 
 /** Attendees to find. Prefixes ignore case. Without one, all attendees of the event match, in the order of their names. */
 export const AttendeeQuery = Type.Object({
@@ -51,28 +48,24 @@ type Found = Record<'shardId' | 'eventId' | 'serial' | 'partnerId', number> &
  * cannot continue.
  */
 export async function findAttendees(db: Database, query: AttendeeQuery, limit: number) {
-  const { eventId } = query;
-  if (eventId === undefined) {
-    if (!query.namePrefix && !query.emailPrefix)
-      throw new InvalidInput({ eventId: 'an event, or the beginning of a name or an address' });
-    const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
-      const found = await readShard(db, shardId, query, limit);
-      return { found, matches: await matchesOf(db, found, query) };
-    });
-    const matches = answers.flatMap((one) => one.matches);
-    const more = matches.length > limit || answers.some(({ found }) => found.length === limit);
-    return { attendees: matches.slice(0, limit).map(presented), cursor: null, more, shardsAway: away };
-  }
-  const { shardId } = await findEvent(db, eventId);
-  const found = await readShard(db, shardId, query, READ_AT_ONCE);
-  const matches = await matchesOf(db, found, query);
+  const { eventId, namePrefix, emailPrefix } = query;
+  if (![eventId, namePrefix, emailPrefix].some(Boolean))
+    throw new InvalidInput({ eventId: 'an event, or the beginning of a name or an address' });
+  const shards = eventId === undefined ? await shardIds(db) : [(await findEvent(db, eventId)).shardId];
+  const most = eventId === undefined ? limit : READ_AT_ONCE;
+  const { answers, away } = await askShards(shards, async (shardId) => {
+    const found = await readShard(db, shardId, query, most);
+    return { found, matches: await matchesOf(db, found, query) };
+  });
+  const matches = answers.flatMap((one) => one.matches);
   const page = matches.slice(0, limit);
   const isCut = matches.length > limit;
+  const last = isCut ? page.at(-1) : answers[0]!.found.at(-1);
   return {
     attendees: page.map(presented),
-    cursor: (isCut ? page.at(-1)!.serial : found.at(-1)?.serial) ?? query.after ?? 0,
-    more: isCut || found.length === READ_AT_ONCE,
-    shardsAway: [],
+    cursor: eventId === undefined ? null : (last?.serial ?? query.after ?? 0),
+    more: isCut || answers.some(({ found }) => found.length === most),
+    shardsAway: away,
   };
 }
 
@@ -98,12 +91,7 @@ const presented = (match: Match) => ({
 });
 
 /** Reads the next names or addresses of each event of a shard, in order. */
-async function readShard(
-  db: Database,
-  shardId: number,
-  query: AttendeeQuery,
-  most: number,
-): Promise<Found[]> {
+async function readShard(db: Database, shardId: number, query: AttendeeQuery, most: number) {
   const { eventId = null, emailPrefix, namePrefix = '', after = 0 } = query;
   const column = sql.ref(emailPrefix === undefined ? 'name' : 'email');
   const prefix = sql`lower(${emailPrefix ?? namePrefix})`;
