@@ -87,6 +87,7 @@ export interface StoredTables extends Omit<
   consumer_scans: { shard_id: number; last_offset: number };
   attendee_scans: { shard_id: number; last_offset: number };
   secret_key_uses: { key_id: string; hour: Date };
+  test_resets: Record<'shard_id' | 'event_id' | 'partner_id' | 'journal_offset', number>;
   webhook_attempts: { shard_id: number; endpoint_id: string; message_id: string };
   audit_log: {
     id: number;

@@ -1,7 +1,6 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import type { Database } from '@floodgate/database';
-import { inTransaction } from '@floodgate/database/connection/in-transaction';
+import { inTransaction, type Database } from '@floodgate/database/connection/connect';
 import { Failure, InvalidInput, NotFound, sqlStateOf } from '@floodgate/service/failure';
 import { wrongFields } from '@floodgate/service/load-config';
 import { insertAuditEntries, type Change } from './audit-log.ts';

@@ -53,7 +53,7 @@ const KEPT_DAYS = 90;
 const KEPT_PER_PARTNER = 1_000;
 
 /** Deletes partners' entries above the limits of age and number. */
-export async function expirePartnerEntries(db: Database): Promise<void> {
+export async function expirePartnerEntries(db: Database) {
   await sql`
     delete from partner_audit_log entry
     using (

@@ -1,7 +1,6 @@
 export * from './connection/array-literals.ts';
 export * from './connection/connect.ts';
 export * from './connection/failures.ts';
-export * from './connection/in-transaction.ts';
 export * from './connection/settings.ts';
 export * from './reads/shards.ts';
 export * from './reads/shard-reads.ts';

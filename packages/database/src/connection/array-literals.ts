@@ -7,13 +7,13 @@
 const NEEDS_ESCAPE = /["\\]/;
 
 /** Returns the array literal of numbers, or of text that contains only digits, hex digits and hyphens. */
-export function plainArray(values: readonly (number | string | null)[]): string | null {
+export function plainArray(values: readonly (number | string | null)[]) {
   if (values.every((value) => value === null)) return null;
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }
 
 /** Returns the array literal of any text. */
-export function textArray(values: readonly (string | null)[]): string | null {
+export function textArray(values: readonly (string | null)[]) {
   if (values.every((value) => value === null)) return null;
   return `{${values.map(quote).join(',')}}`;
 }

@@ -87,7 +87,7 @@ export type PoolOptions = Omit<ConnectOptions, 'connectionString' | 'application
 export function openServicePool(
   { connectionString, ...owner }: NonNullable<ConnectOptions['owner']> & { connectionString: string },
   { purpose = '', ...options }: PoolOptions,
-): Database {
+) {
   const applicationName = `floodgate-${owner.service} ${purpose}`.trimEnd();
   return connect({ connectionString, applicationName, prepareStatements: true, owner, ...options });
 }
@@ -102,6 +102,10 @@ export const inCamelCase = (db: Database) =>
   db.withPlugin(camelCase) as unknown as Kysely<{
     [Name in keyof Schema as Camel<Name>]: CamelTable<Schema[Name]>;
   }>;
+
+/** Runs `work` in a transaction: in `db` itself if it is one, otherwise in a new one. */
+export const inTransaction = <Result>(db: Database, work: (transaction: Database) => Promise<Result>) =>
+  db.isTransaction ? work(db) : db.transaction().execute(work);
 
 /** Returns whether Postgres answers within the pool's timeouts. */
 export async function ping(db: Database) {

@@ -129,7 +129,7 @@ export function quotaLeases(db: Database, log: Logger, table: Counters) {
  * spend permits above its limit. Postgres's clock decides for all processes. If it steps back, a second lasts
  * up to one second longer, or the count starts again at zero.
  */
-export async function drawPermits(db: Database, table: Counters, id: number, wanted: number): Promise<Draw> {
+export async function drawPermits(db: Database, table: Counters, id: number, wanted: number) {
   // A draw that waited for another one may have started a second earlier. It counts against the newer second.
   const { rows } = await sql<Draw>`
     insert into ${sql.table(table)} as kept (id, epoch_second, drawn)

@@ -17,7 +17,7 @@ export async function shardIds(db: Database) {
  * Returns a function that reads the ids of all shards, from Postgres at most every ten seconds. It saves each
  * poll a statement.
  */
-export function rememberShards(db: Database): () => Promise<number[]> {
+export function rememberShards(db: Database) {
   const cache = readThroughCache<'ids', number[]>(() => shardIds(db), REMEMBERED_MS);
   return () => cache.forceFetch('ids');
 }
@@ -47,7 +47,7 @@ export async function inEachShard(
   db: Database,
   work: (shardId: number) => Promise<unknown>,
   shards = () => shardIds(db),
-): Promise<'more' | 'done'> {
+) {
   const { answers, failures } = await tryShards(await shards(), work);
   if (failures[0]) throw failures[0].error;
   return answers.includes(true) ? 'more' : 'done';

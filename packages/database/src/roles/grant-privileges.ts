@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import type { Database } from '../connection/connect.ts';
-import { inTransaction } from '../connection/in-transaction.ts';
+import { inTransaction, type Database } from '../connection/connect.ts';
 import { readGrants } from './missing-privileges.ts';
 import type { ServiceName } from './services.ts';
 

@@ -27,7 +27,7 @@ const EXPLAIN_INTERVAL_MS = 60_000;
  */
 export function explainRefusals(service: ServiceName, log: Logger) {
   let explainedAt = -Infinity;
-  return ({ code = '' }: pg.DatabaseError, db: Database): void => {
+  return ({ code = '' }: pg.DatabaseError, db: Database) => {
     if (!LACKING.has(code) || performance.now() - explainedAt < EXPLAIN_INTERVAL_MS) return;
     explainedAt = performance.now();
     findLacks(db, service).then(
@@ -79,7 +79,7 @@ function sentenceOf(lack: Lack | undefined, service: ServiceName) {
 }
 
 /** Returns missing objects first, then missing privileges. */
-async function findLacks(db: Database, service: ServiceName): Promise<Lack[]> {
+async function findLacks(db: Database, service: ServiceName) {
   const { rows } = await sql<Lack>`
     select name, privilege, "column", "isThere"
     from json_to_recordset(${JSON.stringify(parseGrants(await readGrants(service)))})

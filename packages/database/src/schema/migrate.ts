@@ -63,7 +63,7 @@ export async function assertReady(db: Database, service: ServiceName) {
  * Returns the files that were never applied, and the functions and grants that have changed, unless a newer release
  * applied them. Throws Failure if a table file has changed.
  */
-async function findOutdated(db: Database): Promise<SqlFile[]> {
+async function findOutdated(db: Database) {
   const { rows } = await sql<{ name: string; hash: string; release: string }>`
     select name, hash, release from schema_files`.execute(db);
   const applied = new Map(rows.map((row) => [row.name, row]));

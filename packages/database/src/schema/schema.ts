@@ -157,19 +157,6 @@ export interface Schema {
     hold_id: string | null;
     partner_reference: string | null;
   };
-  /** Entries of waiting lists. */
-  waiting_entries: OfPartner & {
-    /** Entries are served in this order. */
-    serial: number;
-    /** Also the hold_id of its offer. */
-    id: string;
-    ticket_id: number;
-    seats: number;
-    state: WaitingState;
-    partner_reference: string | null;
-    /** When its offer ends, or ended. */
-    expires_at: Date | null;
-  };
   gates: OfEvent & {
     name: string;
     area: string;
@@ -199,9 +186,7 @@ export interface Schema {
   };
   /** Changes that are committed and not published yet. */
   changes: OfShard & { kind: string; ticket_id: number | null };
-  idempotency_keys: OfPartner & { key: string; created_at: CreatedAt };
-  /** Resets of test events have cancelled every registration up to this offset of the journal. */
-  test_resets: OfPartner & { journal_offset: number };
+  idempotency_keys: OfPartner & { key: string };
   /** The last offset in the journal of each shard. */
   journal_heads: OfShard & { last_offset: number };
   /** Readers of the journal of an event, each with its progress. */
