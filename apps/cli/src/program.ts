@@ -67,7 +67,7 @@ export function buildProgram(cli: Cli): Command {
 }
 
 /** Runs one command line and returns its exit code: 0 success, 1 failure, 2 wrong input. Never rejects. */
-export async function runCli(args: readonly string[], cli: Cli): Promise<number> {
+export async function runCli(args: readonly string[], cli: Cli) {
   try {
     await buildProgram(cli).parseAsync(args, { from: 'user' });
     return 0;

@@ -12,7 +12,6 @@ import {
   parseShards,
   Unreachable,
   withDatabase,
-  type Answer,
   type Cli,
   type CliSettings,
 } from '@floodgate/command';
@@ -32,7 +31,7 @@ export function addMigrateCommand(program: Command, cli: Cli) {
   });
 }
 
-async function migrateAll({ databaseUrl, queue }: CliSettings, shards?: number): Promise<Answer> {
+async function migrateAll({ databaseUrl, queue }: CliSettings, shards?: number) {
   const database = await import('@floodgate/database');
   const { applied, isDistributed, roles } = await withDatabase(databaseUrl, null, async (db) => {
     if (shards !== undefined) await database.assertShards(db, shards);
@@ -81,7 +80,7 @@ export function addGrantCommand(program: Command, cli: Cli) {
 }
 
 /** Runs `work` on the queue. Throws Unreachable if its server cannot be reached. */
-async function onQueue(work: (queue: typeof Queue) => Promise<void>): Promise<void> {
+async function onQueue(work: (queue: typeof Queue) => Promise<void>) {
   await work(await import('@floodgate/queue')).catch((error: unknown) => {
     // A statement that Postgres refuses keeps its error.
     const sqlState = sqlStateOf(error);

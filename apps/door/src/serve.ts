@@ -40,7 +40,7 @@ const read = (name: string, folder: URL | string = APP) =>
   readFileSync(new URL(name, folder), encodingOf(name));
 
 /** Returns the files of the app by their paths. The service worker gets the list of the others, and a hash of them. */
-function readFiles(): Map<string, string> {
+function readFiles() {
   const names = readdirSync(APP).filter((name) => path.extname(name) in TYPES && name !== WORKER);
   const files = new Map(names.sort().map((name) => [BASE + name.replace(/^index\.html$/, ''), read(name)]));
   files.set(BASE, files.get(BASE)!.replace('{{version}}', manifest.version));
@@ -50,7 +50,7 @@ function readFiles(): Map<string, string> {
   return files.set(BASE + WORKER, `const VERSION = '${version}';\nconst FILES = ${paths};\n${read(WORKER)}`);
 }
 
-function addFile(app: Routes, url: string, content: string): void {
+function addFile(app: Routes, url: string, content: string) {
   const type = TYPES[path.extname(url) || '.html']!;
   const body = gzipSync(Buffer.from(content, encodingOf(url)), { level: 9 });
   const headers = { ...HEADERS, etag: `"${digest(content)}"`, 'content-encoding': 'gzip' };

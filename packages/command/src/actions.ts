@@ -29,7 +29,7 @@ export async function withDatabase<Result>(
   connectionString: string,
   statementTimeoutMs: number | null,
   work: (db: Database) => Promise<Result>,
-): Promise<Result> {
+) {
   const { connect } = await import('@floodgate/database/connection/connect');
   const limits = { maxConnections: 2, ...(statementTimeoutMs && { statementTimeoutMs }) };
   await using db = connect({ connectionString, applicationName: 'floodgate-cli', ...limits });
@@ -121,7 +121,7 @@ export function answeringChange(
 }
 
 /** Returns the name of the user who runs this process. In a container the user may have none. */
-function userName(): string {
+function userName() {
   try {
     return userInfo().username;
   } catch {

@@ -4,7 +4,7 @@ import {
   parseExpiry,
   parseId,
   parsePrice,
-  parseRateLimit,
+  parseWholeOrNone,
   parseTimeOrNone,
   parseSince,
   parseText,
@@ -35,9 +35,9 @@ describe('numbers', () => {
   });
 
   test('reads a rate limit or "none"', () => {
-    expectReadings(parseRateLimit, { '1': 1, '1000000': 1_000_000, none: 'none' });
+    expectReadings(parseWholeOrNone, { '1': 1, '1000000': 1_000_000, none: 'none' });
     const wrong = ['', '-1', '1.5', 'null', 'None', '100/s'];
-    expectReadings(parseRateLimit, Object.fromEntries(wrong.map((text) => [text, REFUSED])));
+    expectReadings(parseWholeOrNone, Object.fromEntries(wrong.map((text) => [text, REFUSED])));
   });
 
   test('reads prices exactly', () => {

@@ -26,7 +26,7 @@ export const parseSeconds = whole(0, 86_400);
 export const parseShards = whole(1, 1_024);
 
 /** An amount of money without sign or exponent. */
-export function parsePrice(text: string): number {
+export function parsePrice(text: string) {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected an amount like 12.50.');
 }
@@ -35,7 +35,7 @@ export function parsePrice(text: string): number {
 export const parseText = (text: string) => text.trim();
 
 /** An instant. The offset is required: the time zone of the operator's machine must not decide when a sale starts. */
-export function parseTimestamp(text: string): Date {
+export function parseTimestamp(text: string) {
   try {
     return new Date(Temporal.Instant.from(text).epochMilliseconds);
   } catch {
@@ -44,7 +44,7 @@ export function parseTimestamp(text: string): Date {
 }
 
 /** A duration like 90d, 12h, 30m or 45s, in milliseconds. */
-export function parseDurationMs(text: string): number {
+export function parseDurationMs(text: string) {
   const match = /^(\d{1,9})([smhd])$/.exec(text);
   const durationMs = match ? Number(match[1]) * UNIT_MS[match[2]!]! : Number.NaN;
   if (durationMs <= MAX_DAYS * DAY_MS) return durationMs;
@@ -65,9 +65,7 @@ const orNone =
   (text: string) =>
     text === word ? NONE : parse(text);
 
-/** Requests per second, or "none" for no limit. */
-export const parseRateLimit = orNone(parseWhole);
-/** A whole number from 0, or "none". */
+/** A whole number from 0, or "none" for no limit. */
 export const parseWholeOrNone = orNone(parseWhole);
 /** An instant, or "none" (such as a sale that never ends). */
 export const parseTimeOrNone = orNone(parseTimestamp);

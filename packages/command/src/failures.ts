@@ -32,7 +32,7 @@ const REFUSALS: Record<string, string> = {
   '57014': 'Postgres took too long; nothing was changed',
 };
 
-function sentenceOf(error: unknown): string {
+function sentenceOf(error: unknown) {
   if (error instanceof CommanderError)
     return error.code === 'commander.help' ? NO_COMMAND : error.message.replace(/^error: /, '');
   if (TOLD.some((kind) => error instanceof kind)) return (error as Error).message;

@@ -24,7 +24,7 @@ const HEADINGS: Record<string, string> = {
  * Returns a table of things with the same fields. Numbers are aligned right. The headings are the names of the fields: "open keys" for
  * `openKeys`.
  */
-export function tableOf(things: readonly Record<string, Cell>[]): string {
+export function tableOf(things: readonly Record<string, Cell>[]) {
   if (things.length === 0) return '(none)';
   const names = Object.keys(things[0]!);
   const headings = names.map((name) => HEADINGS[name] ?? words(name, ' '));
@@ -33,10 +33,10 @@ export function tableOf(things: readonly Record<string, Cell>[]): string {
 }
 
 /** Returns a thing with one field per line. */
-export const record = (fields: Record<string, Cell>): string =>
+export const record = (fields: Record<string, Cell>) =>
   aligned(Object.entries(fields).map(([name, value]) => [name, cellText(value)]));
 
-function aligned(rows: readonly (readonly string[])[], isNumeric: readonly boolean[] = []): string {
+function aligned(rows: readonly (readonly string[])[], isNumeric: readonly boolean[] = []) {
   const widthOf = (column: number) => rows.reduce((width, row) => Math.max(width, lengthOf(row[column]!)), 0);
   const widths = rows[0]!.map((_, column) => widthOf(column));
   const padded = (text: string, column: number) => {
@@ -56,7 +56,7 @@ const lengthOf = (text: string) => Array.from(text).length;
 /** Returns an instant in UTC, to the second. */
 export const timeText = (instant: Date) => instant.toISOString().replace(/\.\d+Z$/, 'Z');
 
-function cellText(value: Cell): string {
+function cellText(value: Cell) {
   if (value === null) return '–';
   if (value instanceof Date) return timeText(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

@@ -5,9 +5,9 @@ import {
   parseDurationMs,
   parseExpiry,
   parseId,
-  parseRateLimit,
   parseText,
   parseWhole,
+  parseWholeOrNone,
 } from '@floodgate/command/arguments';
 import { reading } from '@floodgate/operators/reading';
 import type { IssuedKey, ListedKey } from './keys.ts';
@@ -42,7 +42,7 @@ export function addPartnerCommands(program: Command, cli: Cli) {
   })
     .description("limit a partner's requests, over all API processes together")
     .argument(...PARTNER)
-    .argument('<requestsPerSecond>', '1 to 1000000, or "none"', parseRateLimit);
+    .argument('<requestsPerSecond>', '1 to 1000000, or "none"', parseWholeOrNone);
   performs('weigh', 'weighPartnerAction', (done) => `partner ${done.partnerId}: weight ${done.weight}`)
     .description(
       "set a partner's share if partners compete for seats, relative to other partners; 1 by default",
