@@ -1,9 +1,8 @@
-import { Readable } from 'node:stream';
 import swagger from '@fastify/swagger';
 import type { Database } from '@floodgate/database';
-import { Download, fromJson, valueOf, type Operation } from '@floodgate/operators';
+import { fromJson, valueOf, type Operation } from '@floodgate/operators';
 import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ConsoleContext } from './operations.ts';
 import { Problem, requireScope } from './principals.ts';
 
@@ -58,18 +57,11 @@ function addRoute(api: FastifyInstance, operation: Operation, db: Database) {
       ...(hasRest && { [hasBody ? 'body' : 'querystring']: describe(rest) }),
       response: { 200: Type.Unknown({ description: 'The result' }), default: Problem },
     },
-    handler: async (request, reply) => {
+    handler: async (request) => {
       const { name } = requireScope(request, scope);
-      const result = await operation.run(db, inputOf(request, input.properties), name);
-      return result instanceof Download ? sendDownload(reply, result) : result;
+      return operation.run(db, inputOf(request, input.properties), name);
     },
   });
-}
-
-/** Sends a download as a file. Each chunk is read when the browser has taken the one before. */
-function sendDownload(reply: FastifyReply, { chunks, type }: Download) {
-  void reply.type(type).header('content-disposition', 'attachment');
-  return reply.send(Readable.from(chunks, { highWaterMark: 1 }));
 }
 
 /** Returns the schema as JSON Schema, which has no types for times and regular expressions. */

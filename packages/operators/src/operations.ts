@@ -15,19 +15,8 @@ export interface Operation {
   scope: Scope;
   summary: string;
   input: TObject;
-  /** Throws InvalidInput and Failure, as actions do. */
+  /** Throws InvalidInput and Failure, as actions do. Resolves to a Response if the result is too large for memory. */
   run(db: Database, input: Record<string, unknown>, actor: string): Promise<unknown>;
-}
-
-/** A result that is too large for memory: chunks of text of a media type. */
-export class Download {
-  readonly chunks: AsyncIterable<string>;
-  readonly type: string;
-
-  constructor(chunks: AsyncIterable<string>, type: string) {
-    this.chunks = chunks;
-    this.type = type;
-  }
 }
 
 type Method = Operation['method'];

@@ -3,7 +3,7 @@ import { Cursor, Id, Limit as limit, oneOf, text } from '@floodgate/audit';
 import { readThroughCache, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { readLags } from '@floodgate/journal';
-import { Download, operationsOn } from '@floodgate/operators';
+import { operationsOn } from '@floodgate/operators';
 import { InvalidInput, NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
 import { EXPORT_FORMATS, exportRegistrations } from './export/export-registrations.ts';
@@ -73,7 +73,9 @@ export const registrationOperations = [
     },
     async (db, { eventId, format = 'csv' }) => {
       await findEvent(db, eventId);
-      return new Download(exportRegistrations(db, eventId, format), EXPORT_FORMATS[format]);
+      const chunks = ReadableStream.from(exportRegistrations(db, eventId, format));
+      const headers = { 'content-type': EXPORT_FORMATS[format], 'content-disposition': 'attachment' };
+      return new Response(chunks.pipeThrough(new TextEncoderStream()), { headers });
     },
   ),
   // Not a GET: proxies log addresses, which must not contain names.
