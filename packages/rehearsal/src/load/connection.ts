@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
 /**
@@ -17,85 +17,69 @@ export const OPENED_AT_ONCE = 256;
 /** Shared by all sockets, each only during its callback, so that an answer needs no allocation. */
 const readBuffer = Buffer.alloc(READ_BYTES);
 
+export type Connection = Awaited<ReturnType<typeof open>>;
+
 /**
- * A keep-alive connection on a bare socket: a full HTTP client would use more CPU time than the measured service. Requests can be pipelined.
- * Answers must have a Content-Length, as those of Fastify routes.
+ * Opens a keep-alive connection on a bare socket: a full HTTP client would use more CPU time than the measured service. Requests can be
+ * pipelined. Answers must have a Content-Length, as those of Fastify routes.
  */
-export class Connection {
-  readonly #socket: Socket;
+async function open(baseUrl: string) {
+  const { protocol, hostname, port } = new URL(baseUrl);
+  const isTls = protocol === 'https:';
   /** Callbacks of unanswered requests, in order. */
-  readonly #unanswered: OnAnswer[] = [];
-  /** Status and missing bytes of an answer that arrives in several chunks. */
-  #status = '';
-  #missingBytes = 0;
-
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.on('error', () => {});
-    socket.on('close', () => this.#cutAll());
-  }
-
-  static async open(baseUrl: string) {
-    const { protocol, hostname, port } = new URL(baseUrl);
-    const isTls = protocol === 'https:';
-    const callback = (bytes: number) => {
-      connection.#read(readBuffer.subarray(0, bytes));
-      return true;
-    };
-    const options = {
-      host: hostname,
-      port: Number(port || (isTls ? 443 : 80)),
-      noDelay: true,
-      onread: { buffer: readBuffer, callback },
-    };
-    const socket = isTls ? connectTls({ ...options, servername: hostname }) : connect(options);
-    const connection = new Connection(socket);
-    await once(socket, isTls ? 'secureConnect' : 'connect');
-    return connection;
-  }
-
-  /** Sends a request. Calls back with the status of the answer. */
-  send(request: Buffer, onAnswer: OnAnswer) {
-    this.#unanswered.push(onAnswer);
-    if (this.#socket.destroyed) setImmediate(() => this.#cutAll());
-    else this.#socket.write(request);
-  }
-
-  get isOpen() {
-    return !this.#socket.destroyed;
-  }
-
-  close() {
-    this.#socket.destroy();
-  }
-
-  #read(chunk: Buffer) {
+  const unanswered: OnAnswer[] = [];
+  // Of an answer that arrives in several chunks.
+  let status = '';
+  let missingBytes = 0;
+  const cutAll = () => {
+    for (const onAnswer of unanswered.splice(0)) onAnswer('cut', NOTHING);
+  };
+  const read = (chunk: Buffer) => {
     // Requests that follow the answers of one packet leave in one packet.
-    this.#socket.cork();
+    socket.cork();
     for (let rest = chunk; rest.length > 0;) {
-      const bytes = this.#missingBytes > 0 ? this.#missingBytes : this.#readHead(rest);
-      if (bytes === null) return this.close();
-      const piece = rest.length <= bytes ? rest : rest.subarray(0, bytes);
+      if (missingBytes === 0) [status, missingBytes] = readHead(rest);
+      if (Number.isNaN(missingBytes)) return socket.destroy();
+      const piece = rest.length <= missingBytes ? rest : rest.subarray(0, missingBytes);
       rest = rest.subarray(piece.length);
-      this.#missingBytes = bytes - piece.length;
-      if (this.#missingBytes === 0) this.#unanswered.shift()?.(this.#status, piece);
+      missingBytes -= piece.length;
+      if (missingBytes === 0) unanswered.shift()?.(status, piece);
     }
-    this.#socket.uncork();
-  }
+    return socket.uncork();
+  };
+  const callback = (bytes: number) => {
+    read(readBuffer.subarray(0, bytes));
+    return true;
+  };
+  const options = {
+    host: hostname,
+    port: Number(port || (isTls ? 443 : 80)),
+    noDelay: true,
+    onread: { buffer: readBuffer, callback },
+  };
+  const socket = isTls ? connectTls({ ...options, servername: hostname }) : connect(options);
+  socket.on('error', () => {});
+  socket.on('close', cutAll);
+  await once(socket, isTls ? 'secureConnect' : 'connect');
+  return {
+    isOpen: () => !socket.destroyed,
+    close: () => socket.destroy(),
+    /** Sends a request. Calls back with the status of the answer. */
+    send(request: Buffer, onAnswer: OnAnswer) {
+      unanswered.push(onAnswer);
+      if (socket.destroyed) setImmediate(cutAll);
+      else socket.write(request);
+    },
+  };
+}
 
-  /** Returns the length of the answer that begins here, or null if it is unknown. */
-  #readHead(chunk: Buffer) {
-    const end = chunk.indexOf(HEADERS_END);
-    const headers = chunk.toString('latin1', 0, end);
-    const length = /content-length: (\d+)/i.exec(headers)?.[1];
-    if (end === -1 || length === undefined) return null;
-    this.#status = headers.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length);
-    return end + HEADERS_END.length + Number(length);
-  }
-
-  #cutAll() {
-    for (const onAnswer of this.#unanswered.splice(0)) onAnswer('cut', NOTHING);
-  }
+/** Returns the status and the length of the answer that begins here. The length is NaN if it is unknown. */
+function readHead(chunk: Buffer): [string, number] {
+  const end = chunk.indexOf(HEADERS_END);
+  const headers = chunk.toString('latin1', 0, end);
+  const length = /content-length: (\d+)/i.exec(headers)?.[1];
+  const status = headers.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length);
+  return [status, end === -1 ? Number.NaN : end + HEADERS_END.length + Number(length)];
 }
 
 /** Opens connections. Returns those that could be opened. */
@@ -103,7 +87,7 @@ export async function openConnections(baseUrl: string, count: number) {
   const opened: Connection[] = [];
   for (let missing = count; missing > 0; missing -= OPENED_AT_ONCE) {
     const atOnce = Math.min(OPENED_AT_ONCE, missing);
-    const opening = Array.from({ length: atOnce }, () => Connection.open(baseUrl));
+    const opening = Array.from({ length: atOnce }, () => open(baseUrl));
     const settled = await Promise.allSettled(opening);
     opened.push(...settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
   }

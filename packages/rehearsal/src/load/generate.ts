@@ -10,7 +10,7 @@ export async function generateLoad(
   load: Load,
   onProgress?: (progress: LoadProgress) => void,
   program = new URL('main.ts', import.meta.url),
-): Promise<LoadResult> {
+) {
   const child = fork(program, [], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     // The log consists of typed arrays.

@@ -102,7 +102,7 @@ export class Partners {
   }
 
   #use(connection: Connection) {
-    if (connection.isOpen) return this.#sendNext(connection);
+    if (connection.isOpen()) return this.#sendNext(connection);
     // A server may close connections.
     this.#open -= 1;
     if (this.#loop.load.reconnects && performance.now() < this.#busyUntil) void this.#connect(1);

@@ -1,7 +1,7 @@
 import { openConnections, type Connection } from './connection.ts';
 import type { Load, LoadProgress, LoadResult, RequestShape } from './load.ts';
 import { Partners } from './loop.ts';
-import { RequestRecorder, Tally } from './tally.ts';
+import { createRecorder, Tally } from './tally.ts';
 
 const FIRST_CONNECTIONS = 64;
 const PROGRESS_MS = 1_000;
@@ -14,7 +14,7 @@ export async function runLoad(
   const requests = load.requests.map((request) => rawRequest(load.baseUrl, request));
   const phases = phasesOf(load);
   const connections = await openFirst(load, phases !== undefined);
-  const recorder = load.logged && new RequestRecorder(requests);
+  const recorder = load.logged && createRecorder(requests);
   const tally = new Tally();
   const partners = new Partners({ load, connections, requests, tally, recorder });
   const reporting = setInterval(() => onProgress(partners.progress), PROGRESS_MS);

@@ -63,66 +63,60 @@ const CODE = Buffer.from('"responseCode":"');
 const REFERENCE = /"responseData":"([^"]+)"/;
 const RETRY_AFTER = /^retry-after: *(\S+)/im;
 
-/** Records the outcome of each request in an open loop. */
-export class RequestRecorder {
-  readonly #numberAt: Map<Buffer, number>;
-  readonly #dueAt: number[] = [];
-  readonly #sentAt: number[] = [];
-  readonly #answeredAt: number[] = [];
-  readonly #code: string[] = [];
-  readonly #detail: string[] = [];
+export type RequestRecorder = ReturnType<typeof createRecorder>;
 
-  /** `requests` are the texts to send cyclically. NUMBER in a text stands for the request's number. */
-  constructor(requests: readonly Buffer[]) {
-    this.#numberAt = new Map(requests.map((request) => [request, request.indexOf(NUMBER)]));
-  }
-
-  arrived(at: number) {
-    this.#dueAt.push(at);
-    this.#sentAt.push(Number.NaN);
-    this.#answeredAt.push(Number.NaN);
-    this.#code.push('none');
-    this.#detail.push('');
-  }
-
-  /** Returns the text of the request with this number. */
-  sending(number: number, request: Buffer) {
-    this.#sentAt[number] = performance.now();
-    const at = this.#numberAt.get(request)!;
-    if (at < 0) return request;
-    const numbered = Buffer.from(request);
-    numbered.write(String(number).padStart(NUMBER.length, '0'), at, 'latin1');
-    return numbered;
-  }
-
-  gone(number: number) {
-    this.#code[number] = 'gone';
-  }
-
-  answered(number: number, status: string, piece: Buffer) {
-    this.#answeredAt[number] = performance.now();
-    const at = piece.indexOf(CODE);
-    const code = at < 0 ? status : piece.toString('latin1', at + CODE.length, at + CODE.length + 2);
-    this.#code[number] = code;
-    this.#detail[number] =
-      (code === '00' ? REFERENCE : RETRY_AFTER).exec(piece.toString('latin1'))?.[1] ?? '';
-  }
-
-  /** Returns the log, with times since `startedAt`. */
-  log(startedAt: number) {
-    const since = (times: number[]) => Float64Array.from(times, (at) => at - startedAt);
-    return {
-      /** Start of the first phase, in milliseconds since the epoch. */
-      startedAt: performance.timeOrigin + startedAt,
-      /** Scheduled arrival. */
-      dueAt: since(this.#dueAt),
-      /** Time of the send: later than scheduled if no connection was free or the generator was delayed. */
-      sentAt: since(this.#sentAt),
-      answeredAt: since(this.#answeredAt),
-      /** Response code, or "cut" if the connection ended, "none" without an answer, "gone" if the request was not sent. */
-      code: this.#code,
-      /** The pass reference of a "00", otherwise the value of Retry-After or an empty text. */
-      detail: this.#detail,
-    };
-  }
+/**
+ * Returns a recorder of the outcome of each request. `requests` are the texts to send cyclically. NUMBER in a text stands for the request's
+ * number.
+ */
+export function createRecorder(requests: readonly Buffer[]) {
+  const numberAt = new Map(requests.map((request) => [request, request.indexOf(NUMBER)]));
+  const dueAt: number[] = [];
+  const sentAt: number[] = [];
+  const answeredAt: number[] = [];
+  const codes: string[] = [];
+  const details: string[] = [];
+  return {
+    arrived(at: number) {
+      dueAt.push(at);
+      sentAt.push(Number.NaN);
+      answeredAt.push(Number.NaN);
+      codes.push('none');
+      details.push('');
+    },
+    /** Returns the text of the request with this number. */
+    sending(number: number, request: Buffer) {
+      sentAt[number] = performance.now();
+      const at = numberAt.get(request)!;
+      if (at < 0) return request;
+      const numbered = Buffer.from(request);
+      numbered.write(String(number).padStart(NUMBER.length, '0'), at, 'latin1');
+      return numbered;
+    },
+    gone: (number: number) => (codes[number] = 'gone'),
+    answered(number: number, status: string, piece: Buffer) {
+      answeredAt[number] = performance.now();
+      const at = piece.indexOf(CODE);
+      const code = at < 0 ? status : piece.toString('latin1', at + CODE.length, at + CODE.length + 2);
+      codes[number] = code;
+      details[number] = (code === '00' ? REFERENCE : RETRY_AFTER).exec(piece.toString('latin1'))?.[1] ?? '';
+    },
+    /** Returns the log, with times since `startedAt`. */
+    log(startedAt: number) {
+      const since = (times: number[]) => Float64Array.from(times, (at) => at - startedAt);
+      return {
+        /** Start of the first phase, in milliseconds since the epoch. */
+        startedAt: performance.timeOrigin + startedAt,
+        /** Scheduled arrival. */
+        dueAt: since(dueAt),
+        /** Time of the send: later than scheduled if no connection was free or the generator was delayed. */
+        sentAt: since(sentAt),
+        answeredAt: since(answeredAt),
+        /** Response code, or "cut" if the connection ended, "none" without an answer, "gone" if the request was not sent. */
+        code: codes,
+        /** The pass reference of a "00", otherwise the value of Retry-After or an empty text. */
+        detail: details,
+      };
+    },
+  };
 }
