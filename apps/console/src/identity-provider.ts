@@ -47,7 +47,8 @@ export function addIdentityProvider(
   const refuse = (error: Error & { code?: string }): never => {
     // The text of an error can contain the address of a person.
     log.warn({ reason: error.code ?? error.name }, 'a sign-in at the identity provider failed');
-    if (!isOfProvider(error))
+    // Other codes say that the provider answered, and that its answer is a refusal or not valid.
+    if (!/^OAUTH_(?!TIMEOUT|ABORT)/.test(error.code ?? ''))
       throw new Refusal(503, 'The identity provider does not answer', 'Sign in with a password.');
     throw new Refusal(403, 'The identity provider refused the sign-in', 'Try again, or use a password.');
   };
@@ -94,8 +95,3 @@ async function discover({ issuer, clientId, secret }: Provider) {
   const options = { timeout: ANSWER_WITHIN_SECONDS, execute };
   return { oidc, config: await oidc.discovery(issuer, clientId, secret, undefined, options) };
 }
-
-/** Whether the provider answered, and its answer is a refusal or not valid. */
-const isOfProvider = ({ name, code }: Error & { code?: string }) =>
-  /^(?:AuthorizationResponseError|ResponseBodyError|WWWAuthenticateChallengeError)$/.test(name) ||
-  /^OAUTH_(?!TIMEOUT|ABORT)/.test(code ?? '');

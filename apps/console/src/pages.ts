@@ -129,18 +129,9 @@ const PAGES: Record<`${Scope} /${string}`, Show> = {
       mayUse(operator, 'attendees:read') ? actions(...ofAttendees) : '',
       table('E-mails', mail?.events, (row) => without(row, 'eventId', 'reasons')),
       actions(...mailForms, ...forms('mailResendAll')),
-      table(
-        'Webhooks',
-        webhooks,
-        ({ id, partnerId: partner, url, state, failures: failed, dateFailing }) => ({
-          webhook: link(`/webhooks/${id}`, id),
-          partner,
-          url,
-          state,
-          failures: failed,
-          dateFailing,
-        }),
-      ),
+      table('Webhooks', webhooks, ({ id, partnerId: partner, url, state, failures, dateFailing }) => {
+        return { webhook: link(`/webhooks/${id}`, id), partner, url, state, failures, dateFailing };
+      }),
       actions(...forms('webhookCreate')),
       actions(...forms('eventGrant', 'eventRevoke')),
     ];

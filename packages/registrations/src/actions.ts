@@ -43,9 +43,7 @@ export const correctRegistrationAction = defineAction({
       return { passReference: 'nothing to correct; give a name or an address' };
     return checkAddress(given);
   },
-  refusals: {
-    registrations_one_per_attendee: ADDRESS_TAKEN,
-  },
+  refusals: { registrations_one_per_attendee: ADDRESS_TAKEN },
   run: async (transaction, { passReference, fullName, emailAddress }, note) => {
     const { row, shardId } = await findByPassReference(transaction, passReference);
     const { serial, eventId, ticketId, state } = row;

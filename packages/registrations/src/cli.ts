@@ -3,26 +3,22 @@ import { Option, type Command } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
 import { answering, loadSettings, record, tableOf, withDatabase, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
-import type { RegistrationStatus } from '@floodgate/contract';
+import type { RegistrationList } from '@floodgate/contract';
 import { reading } from '@floodgate/operators/reading';
+import type { Static } from '@sinclair/typebox';
 
 export { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
 
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
 
-type Entry = RegistrationStatus & { partnerReference: string | null };
-
-interface RegistrationPage {
-  registrations: Entry[];
-  cursor: string;
-  more: boolean;
-}
+type Page = Static<typeof RegistrationList>;
+type Entry = Page['registrations'][number];
 
 /** `floodgate registration …`. Only `export` prints attendees' data. */
 export function addRegistrationCommands(program: Command, cli: Cli) {
   const registration = program.command('registration').description('states of registrations');
   const reads = reading(registration, cli, async () => (await import('./console.ts')).registrationOperations);
-  reads('list', 'registrationList', ({ registrations, cursor, more }: RegistrationPage) => {
+  reads('list', 'registrationList', ({ registrations, cursor, more }: Page) => {
     const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
     return `${tableOf(registrations.map(fieldsOf))}\n${ending}`;
   })
@@ -97,7 +93,7 @@ function fieldsOf(status: Entry) {
     reserved: status.dateReserved,
     finalized: status.dateFinalized,
     cancelled: status.dateCancelled,
-    'partner reference': status.partnerReference,
+    'partner reference': status.partnerReference ?? null,
   };
 }
 

@@ -125,7 +125,7 @@ function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow
 
 /** Returns what the partner sent about an attendee. Only the operator's console reads it. */
 export async function findAttendee(db: Database, shardId: number, serial: number) {
-  const { rows } = await sql<Record<'fullName' | 'emailAddress', string> & Record<string, string | null>>`
+  const { rows } = await sql`
     select ${ATTENDEE} from registrations where shard_id = ${shardId} and serial = ${serial}`.execute(db);
   return rows[0];
 }

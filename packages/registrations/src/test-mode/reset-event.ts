@@ -33,6 +33,9 @@ export function addResetRoute(api: Routes, db: Database, cancels: ChangeGroups, 
 /** The event, and the partner whose registrations under it are reset. */
 type PartOfEvent = Pick<Principal, 'shardId' | 'eventId' | 'partnerId'>;
 
+const isOf = ({ shardId, eventId, partnerId }: PartOfEvent) =>
+  sql`shard_id = ${shardId} and event_id = ${eventId} and partner_id = ${partnerId}`;
+
 /** Limit of registrations, and of idempotency keys, in one reset. */
 const LIMIT = 10_000;
 /** A larger group would delay other registrations of its tickets. */
@@ -85,8 +88,7 @@ export async function findUncancelled(db: Database, part: PartOfEvent, after: nu
       select r.serial, r.pass_code as "passCode", range.before
       from (${ranges}) range cross join lateral (
         select serial, pass_code from registrations
-        where shard_id = ${shardId} and serial between range.first and range.last
-          and event_id = ${eventId} and partner_id = ${partnerId} and cancelled_at is null
+        where ${isOf(part)} and serial between range.first and range.last and cancelled_at is null
         offset 0
       ) r ${order} limit ${limit}`.execute(db);
     return rows;
@@ -98,7 +100,7 @@ export async function findUncancelled(db: Database, part: PartOfEvent, after: nu
       and coalesce(event_id, ${eventId}) = ${eventId} and coalesce(partner_id, ${partnerId}) = ${partnerId}
     union all
     select serial, serial, null from changes cross join lateral unnest(serials) as serial
-    where shard_id = ${shardId} and kind = 'confirmed' and event_id = ${eventId} and partner_id = ${partnerId}
+    where ${isOf(part)} and kind = 'confirmed'
     union all
     select held.serial, held.serial, null
     from (select id from tickets where shard_id = ${shardId} and event_id = ${eventId} offset 0) t
@@ -149,10 +151,11 @@ const saveResetCursor = (db: Database, { shardId, eventId, partnerId }: PartOfEv
   );
 
 /** Deletes up to `limit` idempotency keys of a partner under an event. Returns how many. */
-async function forgetKeys(db: Database, { shardId, eventId, partnerId }: PartOfEvent, limit: number) {
-  const isOwn = sql`shard_id = ${shardId} and partner_id = ${partnerId} and event_id = ${eventId}`;
+async function forgetKeys(db: Database, part: PartOfEvent, limit: number) {
   const { numAffectedRows } = await sql`
     delete from idempotency_keys
-    where ${isOwn} and key in (select key from idempotency_keys where ${isOwn} limit ${limit})`.execute(db);
+    where ${isOf(part)} and key in (select key from idempotency_keys where ${isOf(part)} limit ${limit})`.execute(
+    db,
+  );
   return Number(numAffectedRows ?? 0);
 }
