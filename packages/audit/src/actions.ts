@@ -90,7 +90,7 @@ export async function perform<Input extends TObject, Result>(
   action: Action<Input, Result>,
   input: Static<Input>,
   actor: Actor,
-): Promise<Result> {
+) {
   // Removes fields that the schema does not validate.
   const known = Value.Clean(action.input, { ...input }) as Static<Input>;
   assertValid(action, known, actor);

@@ -66,7 +66,7 @@ export async function findOpenAccess(db: Database, ids: readonly string[]) {
 }
 
 /** Returns who has this session or token. Undefined: it is unknown, expired or revoked, or its operator is disabled. */
-export async function findPrincipal(db: Database, text: string): Promise<OperatorPrincipal | undefined> {
+export async function findPrincipal(db: Database, text: string) {
   const parsed = parseAccessText(text);
   if (!parsed) return undefined;
   const { rows } = await sql<Omit<OperatorPrincipal, 'accessId'> & { secretHash: Buffer }>`

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { inCamelCase, type Database } from '@floodgate/database';
-import type { PeriodicTask } from '@floodgate/service/periodic-tasks';
 import { sql } from 'kysely';
 
 const INTERVAL_MS = 1_000;
@@ -13,7 +12,7 @@ export function reportProcess(
   db: Database,
   { service, version }: Record<'service' | 'version', string>,
   read: () => object,
-): PeriodicTask {
+) {
   const id = randomUUID();
   let last = '';
   return {
@@ -37,10 +36,7 @@ export function reportProcess(
 
 /** Returns the running processes. */
 export async function listProcesses(db: Database) {
-  const { rows } = await sql<
-    Record<'id' | 'service' | 'version' | 'host', string> &
-      Record<'startedAt' | 'seenAt', Date> & { facts: object }
-  >`
+  const { rows } = await sql`
     select id, service, version, host, started_at, seen_at, facts from processes
     where seen_at > now() - make_interval(secs => ${GONE_AFTER_S})
     order by service, started_at`.execute(inCamelCase(db));

@@ -28,7 +28,7 @@ export function classifyFailures(
     // connection can arrive together.
     client.on('error', () => {});
   });
-  const classifyClient = (client: pg.PoolClient): PostgresPoolClient => {
+  const classifyClient = (client: pg.PoolClient) => {
     let isUnfit = false;
     const query = async (text: string, values: unknown[] = []) => {
       const name = prepareStatements ? statementName(text) : undefined;

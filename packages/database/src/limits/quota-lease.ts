@@ -111,7 +111,7 @@ type Counters = 'rate_limit_windows' | 'mail_rate_windows';
 export function quotaLeases(db: Database, log: Logger, table: Counters) {
   let isAlone = false;
   const late = () => new Error(`no answer within ${DRAW_WITHIN_MS} ms`);
-  const drawInTime = async (id: number, wanted: number): Promise<Draw | null> => {
+  const drawInTime = async (id: number, wanted: number) => {
     const draw = drawPermits(db, table, id, wanted).catch((error: Error) => error);
     const result = await withDeadline(draw, DRAW_WITHIN_MS, late);
     const hasFailed = result instanceof Error;

@@ -32,7 +32,7 @@ export function createShardReads(limit: number): ShardReads {
   const withPermit = createSemaphore(limit, RELEASE_AFTER_MS);
   const shards = new Map<number, Shard>();
 
-  async function run<Value>(shard: Shard, read: () => Promise<Value>): Promise<{ value: Value }> {
+  async function run<Value>(shard: Shard, read: () => Promise<Value>) {
     const reading = read();
     if (shard.isLost) shard.pending = reading;
     const timer = setTimeout(() => void (shard.pending ??= reading), PATIENCE_MS);

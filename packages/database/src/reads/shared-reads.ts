@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 export function readThroughCache<Key extends number | string, Value extends {}, Context = unknown>(
   read: (key: Key, context: Context) => Promise<Value>,
   maxAgeMs = 1_000,
-): LRUCache<Key, Value, Context> {
+) {
   return new LRUCache<Key, Value, Context>({
     max: 10_000,
     ttl: maxAgeMs,
@@ -62,7 +62,7 @@ export function batchLoader<Key, Value>(read: (keys: Key[]) => Promise<Value[]>)
     isReading = false;
   }
 
-  return (key: Key): Promise<Value> => {
+  return (key: Key) => {
     if (waiting.length === WAITING_LIMIT) return Promise.reject(TOO_MANY_READS);
     const entry = { key, ...Promise.withResolvers<Value>() };
     waiting.push(entry);

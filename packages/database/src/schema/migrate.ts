@@ -54,7 +54,7 @@ export async function migrate(db: Database) {
  */
 export async function assertReady(db: Database, service: ServiceName) {
   await assertGranted(db, service);
-  const { isOurs } = await assertSupported(db);
+  const isOurs = await assertSupported(db);
   if (isOurs && (await findOutdated(db)).length === 0) return;
   throw new Error('the database schema is missing or out of date; run "npm run floodgate -- migrate"');
 }
@@ -104,21 +104,23 @@ const statementsOf = (text: string) => text.match(STATEMENT) ?? [];
  */
 async function assertSupported(db: Database) {
   const { rows } = await sql<
-    Record<'version' | 'encoding', string> & Record<'isOurs' | 'isForeign', boolean> & { number: number }
+    Record<'version' | 'encoding', string> & Record<'isOurs' | 'hasTables', boolean>
   >`
-    select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
-      current_setting('server_encoding') as encoding, to_regclass('schema_files') is not null as "isOurs",
-      to_regclass('schema_files') is null and to_regclass('partners') is not null as "isForeign"`.execute(db);
-  const { version, number, encoding, isForeign } = rows[0]!;
-  if (number < OLDEST_VERSION * 10_000)
+    select current_setting('server_version') as version, current_setting('server_encoding') as encoding,
+      to_regclass('schema_files') is not null as "isOurs", to_regclass('partners') is not null as "hasTables"`.execute(
+    db,
+  );
+  const { version, encoding, isOurs, hasTables } = rows[0]!;
+  if (Number.parseInt(version, 10) < OLDEST_VERSION)
     throw new Failure(`PostgreSQL ${OLDEST_VERSION} or newer is required, and this is ${version}`);
   if (!ENCODINGS.has(encoding))
     throw new Failure(
       `the database in DATABASE_URL is encoded in ${encoding}, which cannot hold every name; ` +
         `create one with "create database … template template0 encoding 'UTF8'"`,
     );
-  if (isForeign) throw new Failure('the database has tables of another program; use an empty database');
-  return rows[0]!;
+  if (hasTables && !isOurs)
+    throw new Failure('the database has tables of another program; use an empty database');
+  return isOurs;
 }
 
 /** A file of sql/tables, sql/functions or sql/grants. A function has the name of its file. */
