@@ -1,5 +1,4 @@
-import { repeat } from '@floodgate/service/periodic-tasks';
-import { Failure } from '@floodgate/service/failure';
+import { Failure, repeat } from '@floodgate/service';
 
 const EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 2_000;

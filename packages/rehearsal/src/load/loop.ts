@@ -1,27 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OPENED_AT_ONCE, openConnections, type Connection } from './connection.ts';
-import type { Load, Phase } from './load.ts';
-import type { RequestRecorder, Tally } from './tally.ts';
+import type { Load, LoadResult, Phase } from './load.ts';
+import { createRecorder, Tally, type RequestRecorder } from './tally.ts';
 
 const TICK_MS = 1;
-
-/** The parts of a loop. */
-interface Loop {
-  load: Load;
-  /** Open connections. */
-  connections: Connection[];
-  requests: Buffer[];
-  tally: Tally;
-  recorder: RequestRecorder | undefined;
-}
 
 /**
  * Sends arrived requests on idle connections, and opens more connections if none is idle. In a closed loop, a request arrives whenever a
  * connection is idle.
  */
 export class Partners {
-  readonly #loop: Loop;
+  readonly #load: Load;
+  readonly #requests: Buffer[];
   readonly #idle: Connection[];
+  readonly #tally = new Tally();
+  readonly #recorder: RequestRecorder | undefined;
   #open: number;
   #opening = 0;
   /** Scheduled times of arrived requests, in order. Those before `#next` are sent or gone. */
@@ -32,15 +25,18 @@ export class Partners {
   /** End of a closed loop. */
   #busyUntil = 0;
 
-  constructor(loop: Loop) {
-    this.#loop = loop;
-    this.#idle = loop.connections;
-    this.#open = loop.connections.length;
+  /** `connections` are open. */
+  constructor(load: Load, requests: Buffer[], connections: Connection[]) {
+    this.#load = load;
+    this.#requests = requests;
+    this.#idle = connections;
+    this.#open = connections.length;
+    this.#recorder = load.logged && createRecorder(requests);
   }
 
   /** Keeps all connections busy for the time of the load. */
   async stayBusy() {
-    const ms = this.#loop.load.seconds * 1000;
+    const ms = this.#load.seconds * 1000;
     this.#busyUntil = performance.now() + ms;
     for (const connection of this.#idle.splice(0)) this.#use(connection);
     await delay(ms);
@@ -55,7 +51,7 @@ export class Partners {
       for (; at <= Math.min(now, endsAt); at += TICK_MS) {
         const arrivals = poisson((perSecond * TICK_MS) / 1000);
         for (let count = 0; count < arrivals; count += 1) this.#arrive(at);
-        this.#loop.tally.addDelay(now - at);
+        this.#tally.addDelay(now - at);
       }
       this.#sendDue();
     }
@@ -63,7 +59,7 @@ export class Partners {
 
   #arrive(at: number) {
     this.#arrivals.push(at);
-    this.#loop.recorder?.arrived(at);
+    this.#recorder?.arrived(at);
   }
 
   #sendDue() {
@@ -71,16 +67,18 @@ export class Partners {
     while (this.#dueCount > 0 && this.#idle.length > 0) this.#use(this.#idle.pop()!);
     const wanted = Math.min(
       this.#dueCount - this.#opening,
-      this.#loop.load.connections - this.#open,
+      this.#load.connections - this.#open,
       OPENED_AT_ONCE - this.#opening,
     );
     if (wanted > 0) void this.#connect(wanted);
   }
 
-  /** Waits for missing answers and closes all connections. */
-  async finish() {
-    await this.#loop.tally.waitForLast(() => this.#arrivals.length - this.#gone - this.#answered);
+  /** Waits for missing answers and closes all connections. Resolves to the result of a load that was requested for this time. */
+  async finish(seconds: number): Promise<LoadResult> {
+    await this.#tally.waitForLast(() => this.#arrivals.length - this.#gone - this.#answered);
     for (const connection of this.#idle) connection.close();
+    const log = this.#recorder?.log(this.#tally.startedAt);
+    return { ...this.#tally.result(seconds), ...(log && { log }) };
   }
 
   get progress() {
@@ -94,7 +92,7 @@ export class Partners {
   async #connect(count: number) {
     this.#open += count;
     this.#opening += count;
-    const connections = await openConnections(this.#loop.load.baseUrl, count);
+    const connections = await openConnections(this.#load.baseUrl, count);
     this.#opening -= count;
     // The next tick tries again to open those that failed.
     this.#open -= count - connections.length;
@@ -105,7 +103,7 @@ export class Partners {
     if (connection.isOpen()) return this.#sendNext(connection);
     // A server may close connections.
     this.#open -= 1;
-    if (this.#loop.load.reconnects && performance.now() < this.#busyUntil) void this.#connect(1);
+    if (this.#load.reconnects && performance.now() < this.#busyUntil) void this.#connect(1);
   }
 
   #sendNext(connection: Connection) {
@@ -120,20 +118,19 @@ export class Partners {
   #send(connection: Connection, arrivedAt: number) {
     const number = this.#next;
     this.#next += 1;
-    const { requests, recorder, tally } = this.#loop;
-    const request = requests[number % requests.length]!;
-    connection.send(recorder?.sending(number, request) ?? request, (status, piece) => {
-      tally.add(status, arrivedAt);
-      recorder?.answered(number, status, piece);
+    const request = this.#requests[number % this.#requests.length]!;
+    connection.send(this.#recorder?.sending(number, request) ?? request, (status, piece) => {
+      this.#tally.add(status, arrivedAt);
+      this.#recorder?.answered(number, status, piece);
       this.#answered += 1;
       this.#use(connection);
     });
   }
 
   #forgetGone() {
-    const { patienceMs = Number.POSITIVE_INFINITY } = this.#loop.load;
+    const { patienceMs = Number.POSITIVE_INFINITY } = this.#load;
     for (const goneBefore = performance.now() - patienceMs; this.#arrivals[this.#next]! < goneBefore;) {
-      this.#loop.recorder?.gone(this.#next);
+      this.#recorder?.gone(this.#next);
       this.#next += 1;
       this.#gone += 1;
     }

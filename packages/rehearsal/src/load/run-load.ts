@@ -1,22 +1,16 @@
 import { openConnections, type Connection } from './connection.ts';
-import type { Load, LoadProgress, LoadResult, RequestShape } from './load.ts';
+import type { Load, LoadProgress, RequestShape } from './load.ts';
 import { Partners } from './loop.ts';
-import { createRecorder, Tally } from './tally.ts';
 
 const FIRST_CONNECTIONS = 64;
 const PROGRESS_MS = 1_000;
 
 /** Generates a load in this process. `onProgress` is called every second. */
-export async function runLoad(
-  load: Load,
-  onProgress: (progress: LoadProgress) => void = () => {},
-): Promise<LoadResult> {
+export async function runLoad(load: Load, onProgress: (progress: LoadProgress) => void = () => {}) {
   const requests = load.requests.map((request) => rawRequest(load.baseUrl, request));
   const phases = phasesOf(load);
   const connections = await openFirst(load, phases !== undefined);
-  const recorder = load.logged && createRecorder(requests);
-  const tally = new Tally();
-  const partners = new Partners({ load, connections, requests, tally, recorder });
+  const partners = new Partners(load, requests, connections);
   const reporting = setInterval(() => onProgress(partners.progress), PROGRESS_MS);
   let startsAt = performance.now();
   if (!phases) await partners.stayBusy();
@@ -24,10 +18,10 @@ export async function runLoad(
     await partners.runPhase(phase, startsAt);
     startsAt += phase.seconds * 1000;
   }
-  await partners.finish();
-  clearInterval(reporting);
   const seconds = phases?.reduce((sum, phase) => sum + phase.seconds, 0) ?? load.seconds;
-  return { ...tally.result(seconds), ...(recorder && { log: recorder.log(tally.startedAt) }) };
+  const result = await partners.finish(seconds);
+  clearInterval(reporting);
+  return result;
 }
 
 async function openFirst({ baseUrl, greeting, connections: most }: Load, isOpenLoop: boolean) {
