@@ -83,7 +83,7 @@ test('each attendee of an event is on one page, in the order of the names', asyn
   await register(names.toReversed().map((name) => [name, 'guest@example.com']));
   await indexAll(gala.shardId, 7);
   const read: string[] = [];
-  for (let after: number | undefined, more = true; more;) {
+  for (let after = 0, more = true; more;) {
     const page = await findAttendees(db, { eventId: gala.eventId, after }, 10);
     read.push(...page.attendees.map(({ fullName }) => fullName));
     ({ more } = page);

@@ -8,13 +8,7 @@ import { addAccessCommands, addAuditCommand, addOperatorCommands } from '@floodg
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
 import { addPassCommands } from '@floodgate/passes/cli';
 import { addGrantCommand, addMigrateCommand } from './set-up.ts';
-import {
-  addQueueCommands,
-  addReconcileCommand,
-  addRedriveCommand,
-  addRegistrationCommands,
-  addStatusCommand,
-} from '@floodgate/registrations/cli';
+import { addRegistrationCommands, queueCommands } from '@floodgate/registrations/cli';
 import { addRehearseCommand } from '@floodgate/rehearsal/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
 import { addWaitingListCommands } from '@floodgate/waiting-list/cli';
@@ -35,10 +29,7 @@ const COMMANDS = [
   addWebhookCommands,
   addPassCommands,
   addDoorCommands,
-  addStatusCommand,
-  addQueueCommands,
-  addRedriveCommand,
-  addReconcileCommand,
+  ...queueCommands,
   addRehearseCommand,
   addOperatorCommands,
   addAccessCommands,

@@ -38,7 +38,7 @@ const SESSION_HOURS = 12;
 /** Wrong passwords before each further one locks the operator out for LOCK_SECONDS. */
 const MOST_FAILURES = 5;
 const LOCK_SECONDS = 60;
-const SIGN_IN_WITHIN_MS = 5_000;
+const SIGN_IN_LIMITS = { answerWithinMs: 5_000, patienceMs: 5_000, waitingLimit: 10 };
 
 /** The person or machine that uses the console or the operator API. */
 export interface OperatorPrincipal {
@@ -95,8 +95,7 @@ export async function openSession(db: Database, operatorId: number) {
  * It checks one password at a time, so that a flood of sign-ins cannot take all cores, and throws QueueFull if too many wait.
  */
 export function createSignIn(db: Database) {
-  const withinMs = SIGN_IN_WITHIN_MS;
-  const queue = createFairQueue({ answerWithinMs: withinMs, patienceMs: withinMs, waitingLimit: 10 });
+  const queue = createFairQueue(SIGN_IN_LIMITS);
   async function check(name: string, password: string) {
     const { rows } = await sql<{ id: number; passwordHash: string | null }>`
       select id, password_hash from operators

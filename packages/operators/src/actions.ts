@@ -88,12 +88,12 @@ export const updateOperatorAction = defineAction({
   check: (input): Record<string, string> =>
     Object.keys(input).length === 1 ? { name: 'nothing to change; give at least one setting' } : {},
   refusals: TAKEN,
-  run: async (db, { name, role, email, disabled }, note) => {
+  run: async (db, { name, ...given }, note) => {
     const before = await lockOperator(db, name);
-    const { disabledAt } = before;
+    const { role, email, disabled } = { ...audited(before), ...given };
     const { rows } = await sql<Operator>`
-      update operators set role = ${role ?? before.role}, email = lower(${email === undefined ? before.email : email}),
-        disabled_at = ${disabled === undefined ? disabledAt : disabled ? (disabledAt ?? new Date()) : null}
+      update operators set role = ${role}, email = lower(${email}),
+        disabled_at = ${disabled ? (before.disabledAt ?? new Date()) : null}
       where id = ${before.id} returning ${COLUMNS}`.execute(inCamelCase(db));
     const after = rows[0]!;
     if (before.role === 'owner') await assertOwner(db);

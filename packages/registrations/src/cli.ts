@@ -6,8 +6,7 @@ import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/
 import type { RegistrationList } from '@floodgate/contract';
 import { reading } from '@floodgate/operators/reading';
 import type { Static } from '@sinclair/typebox';
-
-export { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
+import { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
 
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
 
@@ -101,7 +100,7 @@ function fieldsOf(status: Entry) {
 const SHOWN = 100;
 
 /** `floodgate reconcile` */
-export function addReconcileCommand(program: Command, cli: Cli) {
+function addReconcileCommand(program: Command, cli: Cli) {
   const command = program
     .command('reconcile')
     .description(
@@ -138,3 +137,6 @@ export function addReconcileCommand(program: Command, cli: Cli) {
     });
   });
 }
+
+/** `floodgate status`, `queue`, `redrive` and `reconcile`, in the order of the help. */
+export const queueCommands = [addStatusCommand, addQueueCommands, addRedriveCommand, addReconcileCommand];

@@ -13,7 +13,7 @@ import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/
 import { reconcile } from './reconcile/reconcile.ts';
 import { entryOf, findAttendee } from './status/find-registrations.ts';
 
-const registrations = operationsOn('registrations');
+const { reads, performs } = operationsOn('registrations');
 const attendees = operationsOn('attendees');
 const queue = operationsOn('queue');
 
@@ -21,7 +21,7 @@ const OneRegistration = { passReference: text(1, 255) };
 const { shardId: _shard, ...redriven } = actions.redriveAction.input.properties;
 
 export const registrationOperations = [
-  registrations.reads(
+  reads(
     'GET /events/{eventId}/registrations',
     "List the changes of a partner's registrations, in order, or the registrations with a reference of the partner",
     'registrationList',
@@ -43,7 +43,7 @@ export const registrationOperations = [
       return { registrations: rows.map((row) => entryOf(row, true)), ...rest };
     },
   ),
-  registrations.reads(
+  reads(
     'GET /registrations/{passReference}',
     'Show the state of a registration',
     'registrationShow',
@@ -86,7 +86,7 @@ export const registrationOperations = [
     { ...AttendeeQuery.properties, limit },
     (db, { limit: most = 100, ...query }) => findAttendees(db, query, most),
   ),
-  registrations.performs(
+  performs(
     'POST /registrations/{passReference}/cancel',
     'Cancel a registration, even after the deadline',
     actions.cancelRegistrationAction,

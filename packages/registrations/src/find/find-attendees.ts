@@ -31,8 +31,7 @@ export const AttendeeQuery = Type.Object({
   /** Only with an event. */
   after: Cursor,
 });
-type Query = Static<typeof AttendeeQuery>;
-export type AttendeeQuery = { [Name in keyof Query]: Query[Name] | undefined };
+export type AttendeeQuery = Static<typeof AttendeeQuery>;
 
 /** Names that are read for one page of an event, whatever the filters leave of them. */
 const READ_AT_ONCE = 1_000;
