@@ -62,7 +62,7 @@ export function connect(options: ConnectOptions): Database {
   pool.on('error', (err) => owner?.log.warn({ err }, 'an idle Postgres connection was lost'));
   const explain = owner && explainRefusals(owner.service, owner.log);
   const classifying = classifyFailures(pool, prepareStatements, (error) => explain?.(error, db));
-  const db: Database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: classifying }) });
+  const db: Database = new Kysely({ dialect: new PostgresDialect({ pool: classifying }) });
   pools.set(db, pool);
   return db;
 }

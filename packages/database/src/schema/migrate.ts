@@ -79,14 +79,16 @@ async function findOutdated(db: Database) {
 const isNewer = (release: string) => release.localeCompare(manifest.version, 'en', { numeric: true }) > 0;
 
 async function apply(db: Database, { name, folder, text, hash }: SqlFile) {
-  const isFunction = folder === 'functions';
-  // Dropped and created, because a call could match both the old and the new function if their arguments
-  // differ.
-  if (isFunction) await sql`drop function if exists ${sql.ref(name)}`.execute(db);
-  // migrate repeats all grants at the end, for every role.
-  if (isFunction) await sql.raw(text).execute(db);
-  if (folder === 'tables') for (const statement of statementsOf(text)) await sql.raw(statement).execute(db);
-  if (isFunction) await sql`revoke execute on function ${sql.ref(name)} from public`.execute(db);
+  const statements = {
+    // Citus alters a distributed table only by a statement that is sent alone.
+    tables: text.match(STATEMENT) ?? [],
+    // Dropped and created, because a call could match both the old and the new function if their arguments
+    // differ.
+    functions: [`drop function if exists ${name}`, text, `revoke execute on function ${name} from public`],
+    // migrate repeats all grants at the end, for every role.
+    grants: [],
+  };
+  for (const statement of statements[folder]) await sql.raw(statement).execute(db);
   await sql`
     insert into schema_files (name, hash, release) values (${name}, ${hash}, ${manifest.version})
     on conflict (name) do update set hash = excluded.hash, release = excluded.release`.execute(db);
@@ -94,9 +96,6 @@ async function apply(db: Database, { name, folder, text, hash }: SqlFile) {
 
 /** A statement: comments, strings, bodies in $$ and other characters, up to a semicolon. */
 const STATEMENT = /(?:--[^\n]*\n|'[^']*'|\$\$.*?\$\$|-(?!-)|\$(?!\$)|[^;'$-])+;/gs;
-
-/** Returns the statements of a table file. Citus alters a distributed table only by a statement that is sent alone. */
-const statementsOf = (text: string) => text.match(STATEMENT) ?? [];
 
 /**
  * Returns whether the database has our tables. Throws Failure if the server is too old, the encoding cannot

@@ -17,8 +17,6 @@ export type ConsumerKind = 'mail' | 'webhook';
 /** packages/deliveries has a picture of these states. */
 export type DeliveryState =
   'queued' | 'sending' | 'sent' | 'retry' | 'undeliverable' | 'suppressed' | 'cancelled';
-/** Paused: by a partner or an operator, who can resume it. Disabled: by the service. */
-export type ConsumerState = 'active' | 'paused' | 'disabled';
 /**
  * The answer to an attendee who is registered already: another seat, a refusal, or the first pass reference.
  */
@@ -199,7 +197,8 @@ export interface Schema {
     in_flight_until: number | null;
     /** Last entry for this consumer that a scan has found. Null: not scanned yet. */
     news_offset: number | null;
-    state: Generated<ConsumerState>;
+    /** Paused: by a partner or an operator, who can resume it. Disabled: by the service. */
+    state: Generated<'active' | 'paused' | 'disabled'>;
     /** Consecutive failed attempts. */
     failures: Generated<number>;
     failing_since: Date | null;
