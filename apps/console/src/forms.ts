@@ -66,8 +66,7 @@ export function addForms(app: FastifyInstance, { db, log, operations }: ConsoleC
 
 const SECRETS = ['secretKey', 'secret', 'password', 'token', 'code'];
 
-const isSecret = (result: unknown): result is object =>
-  typeof result === 'object' && result !== null && SECRETS.some((name) => name in result);
+const isSecret = (result: unknown) => SECRETS.some((name) => name in Object(result));
 
 const resultHtml = (result: object, back: string) =>
   html`<p role="status">

@@ -43,17 +43,15 @@ export interface ConsoleContext {
 }
 
 /** Returns the input of an operation: the fields that are filled. A text becomes the value that it stands for. */
-export function inputFrom({ input: { properties } }: Operation, given: Record<string, unknown>) {
-  const filled = Object.entries(given).filter(([name, value]) => name in properties && (value ?? '') !== '');
+export function inputFrom({ input: { properties } }: Operation, given: object) {
+  const filled = Object.entries<unknown>({ ...given }).filter(
+    ([name, value]) => name in properties && (value ?? '') !== '',
+  );
   return Object.fromEntries(filled.map(([name, value]) => [name, valueOf(properties[name]!, value)]));
 }
 
 /** Reads by an operation. */
-export async function readBy<Result>(
-  { db, operations }: ConsoleContext,
-  id: string,
-  given: Record<string, unknown> = {},
-) {
+export async function readBy<Result>({ db, operations }: ConsoleContext, id: string, given: object = {}) {
   const operation = operations.get(id)!;
   return (await operation.run(db, inputFrom(operation, given), '')) as Result;
 }

@@ -139,7 +139,7 @@ const PAGES: Record<`${Scope} /${string}`, Show> = {
 
   async 'tickets:read /tickets/:ticketId/waiting-list'({ params: { ticketId }, query, read, action }) {
     const { after, state } = query;
-    const page = await read<Record<'entries', Row[]> & Row>('waitingList', { ticketId, after, state });
+    const page = await read<{ entries: Row[] } & Row>('waitingList', { ticketId, after, state });
     const { entries, cursor, more } = page!;
     const address = `/tickets/${ticketId}/waiting-list`;
     const next = `${address}?after=${cursor}${state ? `&state=${state}` : ''}`;

@@ -20,10 +20,8 @@ import { alertHtml, sendPage } from './view.ts';
 
 export { ConsoleConfig };
 
-const STATEMENT_TIMEOUT_MS = 30_000;
-const MAX_CONNECTIONS = 8;
-const BODY_LIMIT = 64 * 1024;
-const REQUEST_TIMEOUT_MS = 10_000;
+const POOL = { maxConnections: 8, statementTimeoutMs: 30_000 };
+const LIMITS = { bodyLimit: 64 * 1024, requestTimeout: 10_000 };
 
 /** No inline code, nothing from other sites, and no other site can show a page in a frame. */
 const HEADERS = {
@@ -40,18 +38,12 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   const provider = providerOf(config);
   await using opened = new AsyncDisposableStack();
   const server = { service: 'console', connectionString: config.DATABASE_URL, log } as const;
-  const limits = { maxConnections: MAX_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
-  const db = opened.use(openServicePool(server, limits));
+  const db = opened.use(openServicePool(server, POOL));
   await assertReady(db, 'console');
   const report = reportProcess(db, { service: 'console', version: manifest.version }, () => ({}));
   const tasks = startPeriodicTasks([report], log);
   opened.defer(() => tasks.stop());
-  const app = Fastify({
-    genReqId: () => randomUUID(),
-    bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    forceCloseConnections: true,
-  });
+  const app = Fastify({ ...LIMITS, genReqId: () => randomUUID(), forceCloseConnections: true });
   opened.defer(() => app.close());
   app.addHook(
     'onRequest',

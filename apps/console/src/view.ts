@@ -173,7 +173,7 @@ export const fields = (record: object) =>
 export function actionLink(
   operator: OperatorPrincipal,
   { id, scope, summary }: Operation,
-  given: Record<string, unknown>,
+  given: object,
   name = summary,
 ) {
   const address = `/do/${id}?${new URLSearchParams(given as Texts).toString()}`;
