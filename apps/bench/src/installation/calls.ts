@@ -32,7 +32,7 @@ export function createCall(
 
   async function take(): Promise<Connection> {
     const connection = idle.pop();
-    if (connection?.isOpen) return connection;
+    if (connection?.isOpen()) return connection;
     if (!connection && opened === connections) return new Promise((resolve) => waiting.push(resolve));
     // The first ones, and one that the server has closed because it was idle.
     if (!connection) opened += 1;
