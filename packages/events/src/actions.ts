@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, instantOrNull, Name, text, whole } from '@floodgate/audit';
+import { defineAction, Id, instantOrNull, Name, oneOf, text, whole } from '@floodgate/audit';
 import { isEmailAddress } from '@floodgate/contract';
 import { countSent, queueFollowUps } from '@floodgate/deliveries';
 import { Failure } from '@floodgate/service/failure';
@@ -17,14 +17,7 @@ import {
   type Event,
 } from './events.ts';
 
-const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
-
-/** One of these words. */
-const oneOf = <Word extends string>(...words: Word[]) =>
-  Type.Union(
-    words.map((word) => Type.Literal(word)),
-    { description: LIST.format(words) },
-  );
+const POLICIES = ['allow', 'reject', 'return_existing'] as const;
 
 const timeOrNone = Type.Optional(instantOrNull('a time, or none'));
 
@@ -46,9 +39,9 @@ export const createEventAction = defineAction({
       pattern: '^[A-Z][A-Z0-9]{1,7}$',
       description: '2 to 8 of A–Z and 0–9, starting with a letter',
     }),
-    mode: Type.Optional(oneOf('live', 'test')),
-    duplicatePolicy: oneOf('allow', 'reject', 'return_existing'),
-    duplicateScope: Type.Optional(oneOf('event', 'ticket')),
+    mode: Type.Optional(oneOf(['live', 'test'], 'live or test')),
+    duplicatePolicy: oneOf(POLICIES, 'allow, reject or return_existing'),
+    duplicateScope: Type.Optional(oneOf(['event', 'ticket'], 'event or ticket')),
     cancelUntil: timeOrNone,
   }),
   run: async (db, { mode = 'live', ...input }, note) => {
@@ -74,7 +67,7 @@ export const updateEventAction = defineAction({
     endsAt: timeOrNone,
     venue: textOrNone(255),
     timeZone: textOrNone(64),
-    language: Type.Optional(oneOf('en', 'de')),
+    language: Type.Optional(oneOf(['en', 'de'], 'en or de')),
     replyTo: textOrNone(254),
   }),
   check: (input): Record<string, string> => {

@@ -129,8 +129,7 @@ export async function grantEvent(db: Database, partnerId: number, eventId: numbe
 export async function revokeEvent(db: Database, partnerId: number, eventId: number) {
   const revoked = await db
     .deleteFrom('event_grants')
-    .where('partner_id', '=', partnerId)
-    .where('event_id', '=', eventId)
+    .where(({ and }) => and({ partner_id: partnerId, event_id: eventId }))
     .executeTakeFirst();
   return revoked.numDeletedRows === 1n;
 }

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, instantOrNull, Name, text, whole } from '@floodgate/audit';
+import { defineAction, Flag, Id, instantOrNull, Name, oneOf, text, whole } from '@floodgate/audit';
 import { isEmailAddress } from '@floodgate/contract';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { issueKey, revokeKey, rotateKey } from './keys.ts';
@@ -72,7 +72,7 @@ export const weighPartnerAction = defineAction({
 /** Refuses every key of a partner and stops its webhooks, until it is enabled again. Applies everywhere within 2 s. */
 export const disablePartnerAction = defineAction({
   name: 'partner.disable',
-  input: Type.Object({ partnerId: Id, disabled: Type.Boolean({ description: 'true or false' }) }),
+  input: Type.Object({ partnerId: Id, disabled: Flag }),
   run: async (db, { partnerId, disabled }, note) => {
     const before = await disablePartner(db, partnerId, disabled);
     if (before !== disabled)
@@ -97,9 +97,7 @@ function checkExpiry({ expiresAt }: { expiresAt?: Date | null }): Record<string,
   return expiresAt && expiresAt.getTime() <= Date.now() ? { expiresAt: EXPIRY_RULE } : {};
 }
 
-const KeyMode = Type.Optional(
-  Type.Union([Type.Literal('live'), Type.Literal('test')], { description: 'live or test' }),
-);
+const KeyMode = Type.Optional(oneOf(['live', 'test'], 'live or test'));
 
 /**
  * Issues a key to a partner, by default for live events and without expiry. Only the result contains its

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
+import { defineAction, Flag, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
 import { Failure } from '@floodgate/service/failure';
 import { allocate, assertEnough, LIST_OR_ALLOCATIONS, listAllocations } from './allocations.ts';
 import {
@@ -20,18 +20,20 @@ const PRICE_RULE = `an amount from 0 to ${MAX_PRICE} with at most 2 decimals`;
 const MOST_OFFER_HOURS = 336;
 const ORDER_RULE = 'the sale must start before it ends';
 
+const TimeOrNone = Type.Optional(instantOrNull('a time, or none'));
+
 const optional = {
   price: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_PRICE, description: PRICE_RULE })),
   benefits: Type.Optional(text(0, 4_000)),
-  active: Type.Optional(Type.Boolean({ description: 'true or false' })),
-  saleStartsAt: Type.Optional(instantOrNull('a time, or none')),
-  saleEndsAt: Type.Optional(instantOrNull('a time, or none')),
+  active: Type.Optional(Flag),
+  saleStartsAt: TimeOrNone,
+  saleEndsAt: TimeOrNone,
   offerHours: Type.Optional(
     Type.Union([Type.Integer({ minimum: 1, maximum: MOST_OFFER_HOURS }), Type.Null()], {
       description: `hours from 1 to ${MOST_OFFER_HOURS}, or none`,
     }),
   ),
-  waitingClosesAt: Type.Optional(instantOrNull('a time, or none')),
+  waitingClosesAt: TimeOrNone,
   /** Partners see this name. It is not the actor in the audit log. */
   lastModifiedBy: Type.Optional(Name),
 };
@@ -98,7 +100,7 @@ export const allocateTicketAction = defineAction({
     partnerId: Id,
     reserved: Type.Optional(Seats),
     cap: Type.Optional(Type.Union([Seats, Type.Null()], { description: `${Seats.description!}, or none` })),
-    releasesAt: Type.Optional(instantOrNull('a time, or none')),
+    releasesAt: TimeOrNone,
   }),
   check: ({ reserved = 0, cap = null, releasesAt }): Record<string, string> => ({
     ...(cap !== null && cap < reserved && { cap: 'at least the number of reserved seats' }),

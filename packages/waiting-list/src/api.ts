@@ -32,7 +32,8 @@ const CONNECTIONS = 8;
 const [GROUP_LIMIT, WAITING_LIMIT] = [500, 10_000];
 
 const NO_ENTRY = { message: 'No such entry of a waiting list' };
-const tags = ['Waiting list'];
+const SHARED = { tags: ['Waiting list'], response: answersOf(WaitingEntry) };
+const OF_ENTRY = { ...SHARED, params: WaitingPath };
 
 const TOO_MANY = {
   message: 'seats: not more than the ticket has',
@@ -71,8 +72,7 @@ export const waitingListApi = defineApi({
     return {
       routes(api) {
         addJoinRoute(api, context, groups);
-        addReadRoute(api, context);
-        addLeaveRoute(api, db, lockWithinMs);
+        addEntryRoutes(api, context, db, lockWithinMs);
       },
       close: async () => void (await groups.drain()),
     };
@@ -89,8 +89,8 @@ function addJoinRoute(
     '/events/waiting-list',
     {
       schema: {
+        ...SHARED,
         operationId: 'joinWaitingList',
-        tags,
         summary: 'Join Waiting List',
         description:
           'Puts a contact on the waiting list of a ticket that is sold out. Freed seats go to the oldest entry that they can serve ' +
@@ -100,7 +100,6 @@ function addJoinRoute(
         answerHeader: 'Idempotent-Replayed',
         failures: JOIN_FAILURES,
         body: WaitingRequest,
-        response: answersOf(WaitingEntry),
       },
       bodyLimit: BODY_LIMIT_BYTES,
       onRequest: groups.refuseWhenFull,
@@ -127,20 +126,18 @@ function addJoinRoute(
   );
 }
 
-/** GET /events/waiting-list/{entry}: the state of an entry. */
-function addReadRoute(api: Routes, { reads, shardReads }: ApiContext) {
+/** GET /events/waiting-list/{entry}: the state of an entry. POST …/leave: leaves the list, or declines the offer. */
+function addEntryRoutes(api: Routes, { reads, shardReads }: ApiContext, db: Database, lockWithinMs: number) {
   api.get(
     '/events/waiting-list/:entry',
     {
       schema: {
+        ...OF_ENTRY,
         operationId: 'getWaitingEntry',
-        tags,
         summary: 'Get Waiting Entry',
         description:
           'Returns the state of an entry that the same partner made under this event, and its place.',
         failures: [...COMMON_FAILURES, '11', '34'],
-        params: WaitingPath,
-        response: answersOf(WaitingEntry),
       },
     },
     async ({ principal, params }, reply) => {
@@ -148,23 +145,17 @@ function addReadRoute(api: Routes, { reads, shardReads }: ApiContext) {
       return found ? success(found) : reply.fail('34', NO_ENTRY);
     },
   );
-}
-
-/** POST /events/waiting-list/{entry}/leave: leaves the list, or declines the offer. */
-function addLeaveRoute(api: Routes, db: Database, lockWithinMs: number) {
   api.post(
     '/events/waiting-list/:entry/leave',
     {
       schema: {
+        ...OF_ENTRY,
         operationId: 'leaveWaitingList',
-        tags,
         summary: 'Leave Waiting List',
         description:
           'Takes an entry off the list. If it has an offer, its seats go to the next entry at once. Safe to repeat. After the offer was ' +
           'confirmed or has expired, the answer is 35.',
         failures: [...COMMON_FAILURES, '11', '34', '35', '91'],
-        params: WaitingPath,
-        response: answersOf(WaitingEntry),
       },
       bodyLimit: BODY_LIMIT_BYTES,
     },
