@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
 import { databaseSettings } from '@floodgate/database';
-import { optionalText, port, processSettings, whole } from '@floodgate/service';
+import { flag, optionalText, port, processSettings, whole } from '@floodgate/service';
 import { queueSettings } from '@floodgate/queue';
 import { CAPABILITIES } from './capabilities.ts';
 
@@ -18,10 +18,7 @@ const settings = {
   ),
   PORT: port('port to listen on', 3000),
   METRICS_PORT: port('port for /metrics, on the same address; 0: no metrics', 0),
-  ACCESS_LOG: Type.Union([Type.Literal('true'), Type.Literal('false')], {
-    default: 'false',
-    description: 'true: log one line per request with its id, route, response code and time',
-  }),
+  ACCESS_LOG: flag('true: log one line per request with its id, route, response code and time'),
   DRAIN_MS: whole(
     'how long a stop lets a proxy end its connections; longer than the proxy keeps an idle connection',
     [0, 60_000],

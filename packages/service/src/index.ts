@@ -3,7 +3,6 @@ export * from './fair-queue.ts';
 export * from './health-server.ts';
 export * from './load-config.ts';
 export * from './log.ts';
-export * from './node-http.ts';
 export * from './periodic-tasks.ts';
 export * from './retry.ts';
 export * from './run-service.ts';

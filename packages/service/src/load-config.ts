@@ -45,6 +45,10 @@ export function whole(rule: string, [minimum, maximum]: [number, number], byDefa
 
 export const port = (description: string, byDefault: number) => whole(description, [0, 65535], byDefault);
 
+/** Schema of a switch, which is off by default. */
+export const flag = (description: string) =>
+  Type.Union([Type.Literal('true'), Type.Literal('false')], { default: 'false', description });
+
 /** Schema of an optional text. */
 export const optionalText = (description: string, rules: StringOptions = {}) =>
   Type.Optional(Type.String({ description, ...rules }));

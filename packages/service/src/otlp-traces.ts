@@ -1,13 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
+import { ROOT_CONTEXT, trace, TraceFlags, type SpanContext } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
 import { throttledWarn, type Logger } from './log.ts';
 import type { Recorder } from './traces.ts';
 
-/** The next span gets random ids. */
-const RANDOM = { traceId: '', spanId: '' };
 const SEND_WITHIN_MS = 5_000;
 /** Spans that wait to be sent. Further ones are dropped. */
 const MOST_WAITING = 10_000;
@@ -17,7 +14,9 @@ const MOST_WAITING = 10_000;
  * trace of a batch, and whether it is sampled, without a word from another. `share` of the batches, from 0 to 1, are sampled.
  */
 export function openTraces(service: string, url: string, share: number, log: Logger) {
-  let next = RANDOM;
+  /** The ids of the next span. Undefined: random. */
+  let next: SpanContext | undefined;
+  const random = new RandomIdGenerator();
   const otlp = new OTLPTraceExporter({ url, timeoutMillis: SEND_WITHIN_MS });
   const warn = throttledWarn('the receiver of traces does not accept them; they are dropped');
   const send = otlp.export.bind(otlp);
@@ -34,8 +33,8 @@ export function openTraces(service: string, url: string, share: number, log: Log
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': service }),
     idGenerator: {
-      generateTraceId: () => next.traceId || randomHex(16),
-      generateSpanId: () => next.spanId || randomHex(8),
+      generateTraceId: () => next?.traceId ?? random.generateTraceId(),
+      generateSpanId: () => next?.spanId ?? random.generateSpanId(),
     },
     spanProcessors: [processor],
   });
@@ -53,12 +52,10 @@ export function openTraces(service: string, url: string, share: number, log: Log
     }
     const span = tracer.startSpan(name, { startTime, attributes }, context);
     span.end(performance.timeOrigin + performance.now());
-    next = RANDOM;
+    next = undefined;
   };
   return { record, close: () => provider.shutdown().catch(() => {}) };
 }
-
-const randomHex = (bytes: number) => randomBytes(bytes).toString('hex');
 
 /** The last digits of a batch's id are random. */
 const shareOf = (traceId: string) => Number.parseInt(traceId.slice(-8), 16) / 2 ** 32;
