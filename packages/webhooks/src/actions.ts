@@ -12,7 +12,7 @@ import {
   WebhookRotation,
   type FailureCode,
 } from '@floodgate/contract';
-import type { AuditedState, Database } from '@floodgate/database';
+import { inCamelCase, type AuditedState, type Database } from '@floodgate/database';
 import { findEvent, keepInShard } from '@floodgate/events';
 import {
   addConsumer,
@@ -86,6 +86,8 @@ const createAction = (allowsHttp: boolean) =>
     input: Type.Object({ eventId: Id, partnerId: Id, ...WebhookRequest.properties }),
     check: (input) => checkFields(input, allowsHttp),
     run: async (db, { eventId, partnerId, ...request }, note, actor): Promise<Changed | Refused> => {
+      const { url, description = '', types = [...WEBHOOK_EVENT_TYPES], include = [] } = request;
+      const { from, paused: isPaused = false } = request;
       await keepInShard(db, eventId);
       const { shardId } = await findEvent(db, eventId);
       const owner = { shardId, eventId, partnerId };
@@ -96,28 +98,12 @@ const createAction = (allowsHttp: boolean) =>
       await sql`select pg_advisory_xact_lock(${ADD_LOCK}, ${partnerId}::integer)`.execute(db);
       if ((await listEndpoints(db, owner)).length >= WEBHOOK_LIMIT)
         return { refused: '71', reason: 'this partner already has the maximum number of webhooks' };
-      const { id, cursor } = await addConsumer(db, {
-        ...owner,
-        kind: 'webhook',
-        fromNow: request.from === 'now',
-        isPaused: request.paused ?? false,
-      });
-      await db
-        .insertInto('webhook_endpoints')
-        .values({
-          shard_id: shardId,
-          id,
-          event_id: eventId,
-          partner_id: partnerId,
-          url: request.url,
-          description: request.description ?? '',
-          types: request.types ?? [...WEBHOOK_EVENT_TYPES],
-          include: request.include ?? [],
-          entry_limit: request.entriesPerMessage ?? DEFAULT_WEBHOOK_ENTRY_LIMIT,
-          chain_offset: cursor,
-          paused_by: request.paused ? kindOf(actor) : null,
-        })
-        .execute();
+      const consumer = { ...owner, kind: 'webhook' as const, fromNow: from === 'now', isPaused };
+      const { id, cursor: chainOffset } = await addConsumer(db, consumer);
+      const entryLimit = request.entriesPerMessage ?? DEFAULT_WEBHOOK_ENTRY_LIMIT;
+      const pausedBy = isPaused ? kindOf(actor) : null;
+      const row = { ...owner, id, url, description, types, include, entryLimit, chainOffset, pausedBy };
+      await inCamelCase(db).insertInto('webhookEndpoints').values(row).execute();
       const keys = await addKeys(db, { shardId, id });
       const endpoint = (await findEndpoint(db, { shardId, id }))!;
       note(`webhook:${id}`, { after: audited(endpoint) });
@@ -250,7 +236,7 @@ async function lockEndpoint(db: Database, id: string, actor: Actor) {
   return findEndpoint(db, found);
 }
 
-const kindOf = (actor: Actor) => (typeof actor === 'string' ? 'operator' : 'partner');
+const kindOf = (actor: Actor): 'operator' | 'partner' => (typeof actor === 'string' ? 'operator' : 'partner');
 
 /** Returns the fields of an endpoint that the audit log keeps. URLs may contain secrets. */
 function audited(endpoint: Endpoint): AuditedState {
@@ -287,16 +273,7 @@ async function cursorBefore(db: Database, { shardId, eventId, partnerId }: Owner
 /** Creates the current keys of an endpoint. The API may write keys, but not read them. */
 async function addKeys(db: Database, { shardId, id }: ConsumerId) {
   const keys = createSigningKeys();
-  await db
-    .insertInto('webhook_secrets')
-    .values({
-      shard_id: shardId,
-      endpoint_id: id,
-      id: randomUUID(),
-      secret: keys.secret,
-      private_key: keys.privateKey,
-      public_key: keys.publicKey,
-    })
-    .execute();
+  const row = { shardId, endpointId: id, id: randomUUID(), ...keys };
+  await inCamelCase(db).insertInto('webhookSecrets').values(row).execute();
   return keys;
 }

@@ -6,7 +6,7 @@ import {
   type WebhookEventType,
 } from '@floodgate/contract';
 import type { PartnerActor } from '@floodgate/audit';
-import { askShards, shardIds, type Database } from '@floodgate/database';
+import { askShards, inCamelCase, shardIds, type Database } from '@floodgate/database';
 import type { ConsumerId } from '@floodgate/journal';
 import { sql } from 'kysely';
 import { createSigner, publicKeyText, secretText, type SigningKeys } from './signatures.ts';
@@ -22,43 +22,25 @@ export const listEndpoints = (
   db: Database,
   { shardId, eventId, partnerId, id }: Partial<Owner & ConsumerId> & { shardId: number },
 ) =>
-  db
-    .selectFrom('webhook_endpoints as endpoint')
-    .innerJoin('journal_consumers as consumer', 'consumer.id', 'endpoint.id')
-    .innerJoin('webhook_secrets as secret', 'secret.endpoint_id', 'endpoint.id')
-    .select([
-      'endpoint.shard_id as shardId',
-      'endpoint.event_id as eventId',
-      'endpoint.partner_id as partnerId',
-      'endpoint.id',
-      'url',
-      'description',
-      'types',
-      'include',
-      'entry_limit as entriesPerMessage',
-      'disabled_reason as disabledReason',
-      'paused_by as pausedBy',
-      'endpoint.created_at as createdAt',
-      'state',
-      'last_offset as cursor',
-      'failures',
-      'failing_since as failingSince',
-      'next_at as nextAt',
-      'public_key as publicKey',
-    ])
+  inCamelCase(db)
+    .selectFrom('webhookEndpoints as endpoint')
+    .innerJoin('journalConsumers as consumer', 'consumer.id', 'endpoint.id')
+    .innerJoin('webhookSecrets as secret', 'secret.endpointId', 'endpoint.id')
+    .select(['endpoint.shardId', 'endpoint.eventId', 'endpoint.partnerId', 'endpoint.id', 'publicKey'])
+    .select(['url', 'description', 'types', 'include', 'entryLimit as entriesPerMessage'])
+    .select(['state', 'pausedBy', 'disabledReason', 'endpoint.createdAt'])
+    .select(['lastOffset as cursor', 'failures', 'failingSince', 'nextAt'])
     .$narrowType<{
       types: WebhookEventType[];
       include: 'partnerReference'[];
       disabledReason: Webhook['disabledReason'];
     }>()
-    .where('endpoint.shard_id', '=', shardId)
-    .where('consumer.shard_id', '=', shardId)
-    .where('secret.shard_id', '=', shardId)
-    .where('ends_at', 'is', null)
-    .$if(eventId !== undefined, (query) => query.where('endpoint.event_id', '=', eventId!))
-    .$if(partnerId !== undefined, (query) => query.where('endpoint.partner_id', '=', partnerId!))
+    .where('endpoint.shardId', '=', shardId)
+    .where(({ and }) => and({ 'consumer.shardId': shardId, 'secret.shardId': shardId, endsAt: null }))
+    .$if(eventId !== undefined, (query) => query.where('endpoint.eventId', '=', eventId!))
+    .$if(partnerId !== undefined, (query) => query.where('endpoint.partnerId', '=', partnerId!))
     .$if(id !== undefined, (query) => query.where('endpoint.id', '=', id!))
-    .orderBy('endpoint.created_at')
+    .orderBy('endpoint.createdAt')
     .orderBy('endpoint.id')
     .execute();
 
@@ -147,8 +129,7 @@ export async function loadEndpoint(db: Database, { shardId, id }: ConsumerId) {
     .select(['chain_offset as chain', 'replays', 'event.ref as eventRef', 'event.mode'])
     .select(['attempt.outcome', 'attempt.took_ms as tookMs', hasAccess.as('hasAccess')])
     .select([validKeys('secret').as('secrets'), validKeys('private_key').as('privateKeys')])
-    .where('endpoint.shard_id', '=', shardId)
-    .where('endpoint.id', '=', id)
+    .where(({ and }) => and({ 'endpoint.shard_id': shardId, 'endpoint.id': id }))
     .executeTakeFirst();
   const keys = found?.secrets.map((secret, index) => ({ secret, privateKey: found.privateKeys[index]! }));
   return found && { ...found, sign: createSigner(keys!) };

@@ -19,8 +19,8 @@ export async function describeEntries(
 ): Promise<Item[]> {
   const of = Object.groupBy(entries, subjectOf);
   const registrations = (await registrationsOf(db, shardId, of.registration ?? [])).values();
-  const admissions = await rowsOf(db, of.admission, selectAdmissions(shardId));
-  const waiting = await rowsOf(db, of.waiting, selectWaiting(shardId));
+  const admissions = await rowsOf(db, shardId, selectAdmissions, of.admission);
+  const waiting = await rowsOf(db, shardId, selectWaiting, of.waiting);
   return entries.flatMap((entry): Item | Item[] => {
     const { offset, at, kind, serial } = entry;
     const itemOf = (type: string, data: object | undefined, batchId?: string) =>
@@ -41,12 +41,12 @@ function subjectOf({ kind, serial }: JournalEntry) {
   return serial === null ? 'ticket' : 'registration';
 }
 
-type Select<Row> = (serials: string | null) => RawBuilder<Row & { serial: number }>;
+type Select<Row> = (shardId: number, serials: string | null) => RawBuilder<Row & { serial: number }>;
 
 /** Returns the rows of the entries by serial. */
-async function rowsOf<Row>(db: Database, entries: readonly JournalEntry[] = [], select: Select<Row>) {
-  if (entries.length === 0) return new Map<number, Row>();
-  const { rows } = await select(plainArray(entries.map(({ serial }) => serial))).execute(db);
+async function rowsOf<Row>(db: Database, shardId: number, select: Select<Row>, entries?: JournalEntry[]) {
+  if (!entries) return new Map<number, Row>();
+  const { rows } = await select(shardId, plainArray(entries.map(({ serial }) => serial))).execute(db);
   return new Map(rows.map((row) => [row.serial, row]));
 }
 
@@ -60,9 +60,7 @@ const ticketOf = ({ eventId, ticketId }: Pick<JournalEntry, 'eventId' | 'ticketI
 type Admission = Record<'registration' | 'ticketId' | 'passCode', number> &
   Record<'prefix' | 'gate', string> & { admittedAt: Date };
 
-const selectAdmissions =
-  (shardId: number): Select<Admission> =>
-  (serials) => sql`
+const selectAdmissions: Select<Admission> = (shardId, serials) => sql`
     select a.serial, a.registration, r.ticket_id as "ticketId", r.pass_code as "passCode", e.pass_prefix as prefix,
       g.name as gate, a.at as "admittedAt"
     from admissions a
@@ -84,9 +82,7 @@ type Waiting = { ticketId: number; expiresAt: Date | null } & Record<
   unknown
 >;
 
-const selectWaiting =
-  (shardId: number): Select<Waiting> =>
-  (serials) => sql`
+const selectWaiting: Select<Waiting> = (shardId, serials) => sql`
     select serial, id, ticket_id as "ticketId", seats, partner_reference as "partnerReference", expires_at as "expiresAt"
     from waiting_entries where shard_id = ${shardId} and serial = any(${serials}::bigint[])`;
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { formatTimestamp } from '@floodgate/contract';
 import type { Database, JournalKind } from '@floodgate/database';
 import { readJournal, type Consumer, type CursorProblem } from '@floodgate/journal';
+import { shareCalls } from '@floodgate/service';
 import type { EndpointToDeliver } from '../endpoints.ts';
 import { describeEntries, type Item } from './entries.ts';
 
@@ -39,7 +40,6 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, re
   /** Entries that are in no message yet. */
   const items: Item[] = [];
   let problem: CursorProblem | null = null;
-  let reading: Promise<void> | null = null;
 
   async function readPage() {
     const read = await readJournal(db, scope, readTo, page);
@@ -53,7 +53,7 @@ export function readMessages(db: Database, consumer: Consumer, to: Recipient, re
     reader.hasMore = read.more;
   }
 
-  const readOnce = () => (reading ??= readPage().finally(() => (reading = null)));
+  const readOnce = shareCalls(readPage);
   const isEnough = () =>
     inFlightUntil === null ? items.length >= to.entriesPerMessage : readTo >= inFlightUntil;
 
