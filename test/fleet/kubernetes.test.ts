@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { ApiConfig } from '@floodgate/api';
+import { ApiConfig } from '@floodgate/api/config';
 import { ConsoleConfig } from '@floodgate/console';
 import { SERVICES, type ServiceName } from '@floodgate/database';
 import { DeliveryConfig } from '@floodgate/delivery';
 import { loadConfig } from '@floodgate/service';
-import { WorkerConfig } from '@floodgate/worker';
+import { WorkerConfig } from '@floodgate/worker/config';
 import type { IHTTPGetAction, IProbe } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';

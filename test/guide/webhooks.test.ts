@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { findFreePort } from '../harness/free-port.ts';
-import { secretText } from '@floodgate/webhooks';
+import { secretText } from '@floodgate/webhooks/signatures';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { startExample } from './example.ts';
 import { blocksOf, isLike } from './page.ts';

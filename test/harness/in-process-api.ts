@@ -1,4 +1,5 @@
-import { ApiConfig, startApi } from '@floodgate/api';
+import { ApiConfig } from '@floodgate/api/config';
+import { startApi } from '@floodgate/api/start-api';
 import { loadConfig } from '@floodgate/service';
 import { keptLog } from './kept-log.ts';
 import { underTest } from './service-roles.ts';

@@ -3,16 +3,10 @@ import { perform } from '@floodgate/audit';
 import { connect, type Database } from '@floodgate/database';
 import { repeat } from '@floodgate/service';
 import { reserveBatch } from '@floodgate/registrations';
-import {
-  isRefused,
-  webhookActions,
-  webhookDelivery,
-  type Changed,
-  type Endpoint,
-  type Owner,
-  type Resolve,
-  type WebhookActionName,
-} from '@floodgate/webhooks';
+import { isRefused, webhookActions, type Changed, type WebhookActionName } from '@floodgate/webhooks/actions';
+import { webhookDelivery } from '@floodgate/webhooks/delivery';
+import type { Endpoint, Owner } from '@floodgate/webhooks/endpoints';
+import type { Resolve } from '@floodgate/webhooks/deliver/checked-agent';
 import { Metrics } from '@floodgate/metrics';
 import type { WebhookRequest } from '@floodgate/contract';
 import type { Fixture } from './fixture.ts';

@@ -19,7 +19,7 @@ import { exchange, requestText } from '../harness/raw-http.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { perform } from '@floodgate/audit';
-import { webhookActions } from '@floodgate/webhooks';
+import { webhookActions } from '@floodgate/webhooks/actions';
 import { api, database, gala, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 

@@ -1,6 +1,7 @@
 import { perform } from '@floodgate/audit';
 import { contactPartnerAction } from '@floodgate/partners/actions';
-import { addNotice, findNotice, type Endpoint } from '@floodgate/webhooks';
+import { addNotice, findNotice } from '@floodgate/webhooks/notices';
+import type { Endpoint } from '@floodgate/webhooks/endpoints';
 import PostalMime from 'postal-mime';
 import { sql } from 'kysely';
 import { beforeEach, expect, onTestFinished } from 'vitest';

@@ -11,7 +11,9 @@ import {
   type Producer,
 } from '@floodgate/queue';
 import { createLogger, loadConfig } from '@floodgate/service';
-import { startWorker, workerConfig, type WorkerHealth } from '@floodgate/worker';
+import { startWorker } from '@floodgate/worker/start-worker';
+import { workerConfig } from '@floodgate/worker/config';
+import type { WorkerHealth } from '@floodgate/worker/health';
 import { findFreePort } from '../harness/free-port.ts';
 import { describe, expect, onTestFinished } from 'vitest';
 import { database, test } from '../harness/database-test.ts';

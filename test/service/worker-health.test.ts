@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
-import type { WorkerHealth } from '@floodgate/worker';
+import type { WorkerHealth } from '@floodgate/worker/health';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import type { Environment } from '../harness/service-process.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
 import { perform, readAuditLog } from '@floodgate/audit';
-import { webhookActions } from '@floodgate/webhooks';
+import { webhookActions } from '@floodgate/webhooks/actions';
 import { afterAll, expect } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { api, database, gala, test } from '../harness/api-test.ts';

@@ -1,12 +1,8 @@
 import type { Database } from '@floodgate/database';
 import { advance, leaseConsumers } from '@floodgate/journal';
-import {
-  createDelivery,
-  expireAttempts,
-  listEndpoints,
-  recordAttempt,
-  type Endpoint,
-} from '@floodgate/webhooks';
+import { createDelivery } from '@floodgate/webhooks/deliver/deliver';
+import { expireAttempts, recordAttempt } from '@floodgate/webhooks/deliver/attempts';
+import { listEndpoints, type Endpoint } from '@floodgate/webhooks/endpoints';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { database, test } from '../harness/database-test.ts';

@@ -1,4 +1,4 @@
-import { secretText } from '@floodgate/webhooks';
+import { secretText } from '@floodgate/webhooks/signatures';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished } from 'vitest';
 import { database, test } from '../harness/database-test.ts';

@@ -1,4 +1,4 @@
-import { findNotice } from '@floodgate/webhooks';
+import { findNotice } from '@floodgate/webhooks/notices';
 import { sql } from 'kysely';
 import { beforeEach, expect, onTestFinished } from 'vitest';
 import { database, gala, test, ticketId } from '../harness/event-test.ts';

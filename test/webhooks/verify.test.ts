@@ -1,11 +1,6 @@
 import { verifyWebhook, WebhookVerificationError, type ReceivedWebhook } from '@floodgate/client';
-import {
-  createSigner,
-  createSigningKeys,
-  buildTestMessage,
-  publicKeyText,
-  secretText,
-} from '@floodgate/webhooks';
+import { createSigner, createSigningKeys, publicKeyText, secretText } from '@floodgate/webhooks/signatures';
+import { buildTestMessage } from '@floodgate/webhooks/deliver/messages';
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { ApiConfig } from '@floodgate/api';
+import { ApiConfig } from '@floodgate/api/config';
 import { ConsoleConfig } from '@floodgate/console';
 import { DeliveryConfig } from '@floodgate/delivery';
-import { WorkerConfig } from '@floodgate/worker';
+import { WorkerConfig } from '@floodgate/worker/config';
 import { expect, test } from 'vitest';
 
 const compose = readFileSync(new URL('../../../docker/compose.yaml', import.meta.url), 'utf8');

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ApiConfig } from '@floodgate/api';
+import { ApiConfig } from '@floodgate/api/config';
 import { buildProgram } from '@floodgate/cli/program';
 import { CliEnvironment } from '@floodgate/command/read-settings';
 import { ConsoleConfig } from '@floodgate/console';
 import { DeliveryConfig } from '@floodgate/delivery';
 import { StandaloneConfig } from '@floodgate/standalone/config';
-import { WorkerConfig } from '@floodgate/worker';
+import { WorkerConfig } from '@floodgate/worker/config';
 import { describeCommands } from './describe-commands.ts';
 import { describeResponseCodes } from './describe-response-codes.ts';
 import { describeSettings } from './describe-settings.ts';

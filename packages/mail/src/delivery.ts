@@ -12,7 +12,7 @@ import { defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/j
 import type { Metrics } from '@floodgate/metrics';
 import { createPassSigner } from '@floodgate/passes';
 import { recordSpan, throttledWarn, type Logger } from '@floodgate/service';
-import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
+import { WEBHOOK_DISABLED } from '@floodgate/webhooks/notices';
 import { attendeeKind } from './kinds/attendee-mails.ts';
 import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
 import { createMailcatcher } from './mailcatcher.ts';

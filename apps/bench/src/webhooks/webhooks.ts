@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Database } from '@floodgate/database';
-import type { Owner } from '@floodgate/webhooks';
+import type { Owner } from '@floodgate/webhooks/endpoints';
 import { createFixture } from '@floodgate/test/harness/fixture.ts';
 import { startDeliveryProcess } from '@floodgate/test/harness/service-process.ts';
 import { tablesOf } from '@floodgate/test/harness/stored-tables.ts';

@@ -1,3 +1,0 @@
-export * from './config.ts';
-export * from './health.ts';
-export * from './start-worker.ts';
