@@ -24,7 +24,7 @@ export function checkedAgent(
   reach: Reach,
   // The system also resolves names of the internal network.
   resolve: Resolve = reach === 'public' ? resolveOutside() : (host) => resolveBySystem(host, { all: true }),
-): Agent {
+) {
   async function resolveAllowed(host: string) {
     const allowed = (await resolve(host)).filter(({ address }) => isWithin(reach, address));
     if (allowed.length === 0) throw forbidden('FORBIDDEN_ADDRESS');
@@ -61,8 +61,6 @@ export function checkedAgent(
 
 /** All public IPv6 addresses are in this range. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
-/** Reserved for documentation, inside the range above. */
-const DOCUMENTATION = ipaddr.parseCIDR('3fff::/20') as [ipaddr.IPv6, number];
 
 /** Looks public, but reaches a service of the host on every machine in Azure. */
 const AZURE_HOST = '168.63.129.16';
@@ -71,14 +69,13 @@ const AZURE_HOST = '168.63.129.16';
  * Returns whether an address is public: not private, loopback, link-local, multicast or reserved, and not a form that embeds another
  * address.
  */
-export function isPublicAddress(text: string): boolean {
+export function isPublicAddress(text: string) {
   // The library accepts more forms than the system.
   if (isIP(text) === 0) return false;
   const address = ipaddr.parse(text);
   if (address.range() !== 'unicast') return false;
   if (address.kind() === 'ipv4') return text !== AZURE_HOST;
-  const v6 = address as ipaddr.IPv6;
-  return v6.match(GLOBAL_UNICAST) && !v6.match(DOCUMENTATION);
+  return (address as ipaddr.IPv6).match(GLOBAL_UNICAST);
 }
 
 /** Finds the addresses of a host. */

@@ -6,11 +6,6 @@ import { shareCalls } from '@floodgate/service';
 import type { EndpointToDeliver } from '../endpoints.ts';
 import { describeEntries, type Item } from './entries.ts';
 
-export type Recipient = Pick<
-  EndpointToDeliver,
-  'id' | 'eventRef' | 'types' | 'include' | 'entriesPerMessage' | 'chain' | 'replays'
->;
-
 /** Largest body with more than one entry, as Standard Webhooks recommends. */
 const BODY_LIMIT_BYTES = 20 * 1024;
 /** Maximum size of a body without its entries. */
@@ -30,7 +25,7 @@ export type MessageReader = ReturnType<typeof readMessages>;
  * Returns a reader of the messages of a consumer, from its cursor on. If a range is in flight, the first message covers exactly this range.
  * With `readsAhead`, it reads more than the next message needs.
  */
-export function readMessages(db: Database, consumer: Consumer, to: Recipient, readsAhead: boolean) {
+export function readMessages(db: Database, consumer: Consumer, to: EndpointToDeliver, readsAhead: boolean) {
   const { shardId, eventId, partnerId } = consumer;
   // Entries of the type registration.confirmed are of the kind confirmed. The kind of a waiting list is the whole type.
   const kinds = to.types.map((type) => type.replace(/^(?:registration|ticket)\./, '') as JournalKind);
@@ -114,7 +109,7 @@ export type Message = ReturnType<typeof buildMessage>;
  * the previous message; no entry between `previous` and `after` is for this endpoint. The same endpoint and range always give the same
  * message and the same id, unless a replay was requested.
  */
-function buildMessage(to: Recipient, previous: number, after: number, items: readonly Item[]) {
+function buildMessage(to: EndpointToDeliver, previous: number, after: number, items: readonly Item[]) {
   const { offset: last, at } = items.at(-1)!;
   const range = `"previousCursor":"${previous}","cursor":"${last}"`;
   const entries = `"entries":[${items.map(({ json }) => json).join(',')}]`;
