@@ -28,12 +28,12 @@ declare module 'fastify' {
 /** Failed requests and failed items of bulk calls of this process so far, by response code. */
 export const refusals: Partial<Record<FailureCode, number>> = {};
 
-export function countRefusal(code: FailureCode): void {
+export function countRefusal(code: FailureCode) {
   refusals[code] = (refusals[code] ?? 0) + 1;
 }
 
 /** `reply.fail` as a function. Replies to URLs that Fastify cannot parse do not have the method. */
-export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}): FastifyReply {
+export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}) {
   const { httpStatuses, retryAfterSeconds: leastSeconds } = RESPONSE_CODES[code];
   reply.failureCode = code;
   countRefusal(code);
@@ -53,21 +53,20 @@ const processPart = randomBytes(6).toString('hex');
 let count = 0;
 
 /** Returns a new request id: x-request-id in the answer, requestId in the log. */
-export function nextRequestId(): string {
+export function nextRequestId() {
   count += 1;
   return `${processPart}-${count.toString(36)}`;
 }
 
 const warnOfPostgres = throttledWarn('Postgres refused or did not answer');
 
-/** Answers every failure of Fastify, a route or a dependency with the envelope. */
-export function answerErrors(app: FastifyInstance, answerError: ReturnType<typeof errorAnswerer>): void {
+/** Answers requests without a route with the envelope. */
+export function refuseUnknownRoutes(app: FastifyInstance) {
   // Distinguishes a wrong method from a wrong path.
   const routes: { pattern: URLPattern; methods: string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
     routes.push({ pattern: new URLPattern({ pathname: url }), methods: [method].flat() });
   });
-  app.setErrorHandler<FastifyError>(answerError);
   // A hook, because a not-found handler runs after the body is parsed, which can fail first.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
@@ -81,7 +80,10 @@ export function answerErrors(app: FastifyInstance, answerError: ReturnType<typeo
   });
 }
 
-/** Returns the handler that answers all errors. Only unexpected errors are logged. The answer explains the others to the caller. */
+/**
+ * Returns the handler that answers every failure of Fastify, a route or a dependency with the envelope. Only unexpected errors are logged.
+ * The answer explains the others to the caller.
+ */
 export function errorAnswerer(log: Logger) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     // Errors of the framework bypass the hook that sets this header.
@@ -103,7 +105,7 @@ function invalid(error: FastifyError, request: FastifyRequest): Specifics {
   return { message, invalidFields: invalidFields(faults) };
 }
 
-function answerFault(log: Logger, error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+function answerFault(log: Logger, error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const isPostgres = ['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error));
   const facts = { err: error, requestId: request.id };
   if (isPostgres) warnOfPostgres(log, facts);

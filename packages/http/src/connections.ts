@@ -22,7 +22,7 @@ interface HttpSocket extends Socket {
  * Makes `app.close()` answer every request that was received completely, and close every connection. After `patienceMs` it destroys
  * a connection whose client is still sending a request or does not read its answer.
  */
-export function closeInOrder(app: FastifyInstance, patienceMs: number): void {
+export function closeInOrder(app: FastifyInstance, patienceMs: number) {
   // Node's own list does not have connections with a CONNECT request.
   const open = new Set<HttpSocket>();
   app.server.on('connection', (socket) => {
@@ -49,7 +49,7 @@ export function closeInOrder(app: FastifyInstance, patienceMs: number): void {
  * Accepts no more connections, and ends each open one with its next answer, for `ms`. A proxy that closes idle connections sooner has none
  * left when the server closes them, so no request gets lost between the two.
  */
-export async function drain({ server }: FastifyInstance, ms: number): Promise<void> {
+export async function drain({ server }: FastifyInstance, ms: number) {
   if (ms === 0) return;
   await quietTurn();
   server.maxRequestsPerSocket = 1;
@@ -62,7 +62,7 @@ export async function drain({ server }: FastifyInstance, ms: number): Promise<vo
  * Waits for a turn of the event loop that did nothing, so also accepted nothing. Linux resets the connections that a closed listener has not
  * accepted, and a proxy may have sent a call on one.
  */
-async function quietTurn(): Promise<void> {
+async function quietTurn() {
   const giveUpAt = performance.now() + QUIET_WITHIN_MS;
   for (let last = performance.now(); ;) {
     await nextTurn();
@@ -89,7 +89,7 @@ export function answerMalformedHttp(error: NodeJS.ErrnoException, socket: Socket
 // Earlier complete requests of the connection are answered first, because the client matches answers to requests by their order. A
 // request that was answered before its body turned out to be malformed gets no second answer: the client would match it to its
 // next request.
-function endAfterAnswers(socket: HttpSocket, answer: string): void {
+function endAfterAnswers(socket: HttpSocket, answer: string) {
   const due = socket._httpMessage;
   const isAnswered = due ? due.headersSent : socket.parser?.incoming?.complete === false;
   if (due?.req.complete) due.once('finish', () => endAfterAnswers(socket, answer));
@@ -98,7 +98,7 @@ function endAfterAnswers(socket: HttpSocket, answer: string): void {
 }
 
 /** Handles Expect and CONNECT. Node would answer them without the envelope or too early. */
-export function answerOutsideFastify(app: FastifyInstance): void {
+export function answerOutsideFastify(app: FastifyInstance) {
   // Unknown expectations are ignored, as RFC 9110 (10.1.1) allows.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // "100 Continue" is sent when the route begins to read the body. A request that is refused because of its head is answered
@@ -122,7 +122,7 @@ export function answerOutsideFastify(app: FastifyInstance): void {
   });
 }
 
-function rawAnswer(code: FailureCode, status: number, message: string): string {
+function rawAnswer(code: FailureCode, status: number, message: string) {
   const body = JSON.stringify(failure(code, message));
   return [
     `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`,

@@ -49,7 +49,7 @@ export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
     ...(schema.failures.includes('11') && ErrorDetailsHeader),
   };
   const described = {
-    description: `${String(schema['description' as keyof typeof schema])}${body ? ` The body may have at most ${limit}.` : ''}`,
+    description: `${schema.description}${body ? ` The body may have at most ${limit}.` : ''}`,
     headers: { ...CallerHeaders, properties },
     ...(body && { body: { ...body, examples: [exampleOf(body)] } }),
     response: Object.fromEntries(
@@ -63,8 +63,8 @@ export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
 };
 
 /** Returns the answer of an operation with an HTTP status: its codes, an example of each, and the headers. */
-function describeStatus(status: number, codes: ResponseCode[], schema: FastifySchema, limit: string): object {
-  const { operationId = '', response, pictures = [] } = schema as FastifySchema & { operationId?: string };
+function describeStatus(status: number, codes: ResponseCode[], schema: FastifySchema, limit: string) {
+  const { operationId = '', response, pictures = [] } = schema;
   const name = operationId.charAt(0).toUpperCase() + operationId.slice(1);
   const success = (response as { 200: TSchema })[200];
   const responseCode = { ...FailureEnvelope.properties.responseCode, enum: codes };
@@ -95,7 +95,7 @@ const UNCOUNTED = [401, 431];
 // Sent if Node could not read the head, so before any hook.
 const UNREAD = 431;
 
-function headersOf(status: number, codes: ResponseCode[], schema: FastifySchema): object {
+function headersOf(status: number, codes: ResponseCode[], schema: FastifySchema) {
   const { answerHeader, itemFailures = [] } = schema;
   const namesFields = [...codes, ...(status === 200 ? itemFailures : [])].includes('11');
   const isOwn = codes.some((code) => !(COMMON_FAILURES as ResponseCode[]).includes(code));
@@ -126,7 +126,7 @@ function exampleOf(schema: TSchema): unknown {
 }
 
 /** Returns the message of an example. The real messages of some codes say more than the catalogue. */
-function exampleMessage(code: ResponseCode, status: number, schema: FastifySchema, limit: string): string {
+function exampleMessage(code: ResponseCode, status: number, schema: FastifySchema, limit: string) {
   const read = (schema.body ?? schema.querystring) as TSchema | undefined;
   // The example names the first two fields as invalid.
   const wrong = Object.keys((read?.['properties'] as object | undefined) ?? {}).slice(0, 2);

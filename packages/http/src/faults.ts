@@ -12,7 +12,7 @@ interface Fault {
 }
 
 /** Returns every rule that a request breaks. If another part is invalid, Fastify does not validate the headers, so they are validated here. */
-export function faultsOf(request: FastifyRequest, error: Partial<FastifyError> = {}): Fault[] {
+export function faultsOf(request: FastifyRequest, error: Partial<FastifyError> = {}) {
   const { validation = [], validationContext = 'body' } = error;
   const check = validationContext === 'headers' ? undefined : request.getValidationFunction('headers');
   const headerFaults = check && !check(request.headers) ? (check.errors ?? []) : [];
@@ -26,7 +26,7 @@ export function faultsOf(request: FastifyRequest, error: Partial<FastifyError> =
 }
 
 /** Returns a sentence for each invalid value. */
-export function sentencesOf(faults: readonly Fault[], schemas: object = {}): string[] {
+export function sentencesOf(faults: readonly Fault[], schemas: object = {}) {
   const sentences = faults.map(({ part, pointer }) =>
     pointer === ''
       ? 'The body must be a JSON object'
@@ -63,7 +63,7 @@ export type InvalidField = Record<'field' | 'rule', string>;
 const LIMIT = 50;
 
 /** Returns the fields and rules of the first faults, without duplicates. */
-export function invalidFields(faults: readonly Fault[]): InvalidField[] {
+export function invalidFields(faults: readonly Fault[]) {
   // A list of a thousand invalid items has thousands of faults, and few clients request the header.
   const pairs = faults.slice(0, LIMIT).map(({ part, pointer, rule }): [string, InvalidField] => {
     const field = `${part === 'headers' ? 'header/' : ''}${pointer.slice(1)}`;
@@ -73,7 +73,7 @@ export function invalidFields(faults: readonly Fault[]): InvalidField[] {
 }
 
 /** Lists the fields in a header of the answer, if the caller requested it. */
-export function listInvalidFields(reply: FastifyReply, fields: readonly InvalidField[]): void {
+export function listInvalidFields(reply: FastifyReply, fields: readonly InvalidField[]) {
   if (fields.length === 0 || reply.request.headers['x-error-details'] !== 'json') return;
   void reply.header('x-invalid-fields', JSON.stringify(fields));
 }

@@ -28,7 +28,7 @@ export interface ReferenceDemo {
 }
 
 /** Reads a demo.json. Undefined: its key is not a test key. Everybody who can open the page can read the key. */
-export async function readReferenceDemo(file: string): Promise<ReferenceDemo | undefined> {
+export async function readReferenceDemo(file: string) {
   const demo = JSON.parse(await readFile(file, 'utf8')) as ReferenceDemo;
   return demo.secretKey.startsWith('fg_test_') ? demo : undefined;
 }
@@ -101,7 +101,7 @@ const isSchema = (node: unknown): node is { title?: unknown } =>
  * Returns an OpenAPI document that has every named schema once, under components/schemas, and references to it elsewhere. Patterns are
  * portable to other languages. Throws if two different schemas have the same name.
  */
-function nameSchemas(document: object): object {
+function nameSchemas(document: object) {
   const named: Record<string, object> = {};
   // The reviver visits inner schemas first.
   const described = JSON.parse(JSON.stringify(document), function name(this: object, key, node: unknown) {
@@ -121,7 +121,7 @@ function nameSchemas(document: object): object {
 }
 
 /** Returns the OpenAPI document as JSON, with the demo's event and ticket in its examples. */
-function documentWithDemo(document: object, demo: ReferenceDemo | undefined): string {
+function documentWithDemo(document: object, demo: ReferenceDemo | undefined) {
   return JSON.stringify(document, (key, value: unknown) => {
     if (demo && value === EXAMPLE_EVENT_REF) return demo.eventRef;
     if (demo && key === 'organizedEventTicketID' && typeof value === 'number') return demo.tickets[0]!.id;

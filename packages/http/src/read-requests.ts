@@ -28,7 +28,7 @@ export const checkHead: onRequestHookHandler = (request, reply, done) => {
 const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+;=-]|%[0-9a-f]{2})*)(?::[0-9]*)?$/i;
 
 /** Returns the fault of a head that a proxy may read differently (RFC 9112, 2.3, 3.2 and 6.1), or null. */
-function faultOf({ headers, raw: { httpVersion } }: FastifyRequest): string | null {
+function faultOf({ headers, raw: { httpVersion } }: FastifyRequest) {
   const { host } = headers;
   const coding = headers['transfer-encoding'];
   if (host !== undefined && !HOST.test(host)) {
@@ -76,14 +76,14 @@ declare module 'fastify' {
 }
 
 /** Returns the number of requests that a body of this size counts as. */
-export function requestsOf({ routeOptions }: FastifyRequest, bytes: number): number {
+export function requestsOf({ routeOptions }: FastifyRequest, bytes: number) {
   // A larger one is refused without being read.
   const isRead = bytes <= routeOptions.bodyLimit;
   return routeOptions.config.countsBySize && isRead ? Math.max(1, Math.ceil(bytes / BYTES_PER_REQUEST)) : 1;
 }
 
 /** Returns the announced size of the body, or null if the body is chunked. */
-export function announcedBytes({ headers }: FastifyRequest): number | null {
+export function announcedBytes({ headers }: FastifyRequest) {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null;
 }
 
@@ -106,7 +106,7 @@ const refused = (statusCode: number, message: string) =>
  * so the stored registration would differ from the one that was sent. A route without a body schema ignores the body. If a route
  * accepts an object without fields, an empty body is read as such an object.
  */
-export function readBodies(app: FastifyInstance): void {
+export function readBodies(app: FastifyInstance) {
   app.addHook('onRoute', (route) => {
     const schema = route.schema?.body;
     if (route.method === 'GET' || (schema && !mayBeEmpty(schema))) return;
@@ -137,7 +137,7 @@ export function readBodies(app: FastifyInstance): void {
 const mayBeEmpty = (schema: unknown) => Value.Check(schema as TSchema, {});
 
 /** Returns the error of a body that must not be parsed, or null. */
-function refusalOf(request: FastifyRequest, body: Buffer, most: number): Error | null {
+function refusalOf(request: FastifyRequest, body: Buffer, most: number) {
   const type = request.headers['content-type']!;
   const coding = request.headers['content-encoding'];
   if (!JSON_TYPE.test(type)) return new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(type);
@@ -149,7 +149,7 @@ function refusalOf(request: FastifyRequest, body: Buffer, most: number): Error |
 }
 
 /** Returns whether a body is UTF-16 or UTF-32: it begins with a byte order mark, or has NUL next to the first character of its JSON. */
-function isWide(body: Buffer): boolean {
+function isWide(body: Buffer) {
   const start = body.toString('latin1', 0, 2);
   return start.includes('\0') || start === '\xff\xfe' || start === '\xfe\xff';
 }
@@ -164,7 +164,7 @@ for (const sign of ',[{') OPENS_VALUE[sign.charCodeAt(0)] = 1;
  * Returns whether a JSON text has more values than `most`, without counting keys. Does not parse the text: 1 ms for a mebibyte. Each
  * value except the first follows a comma or an opening bracket outside of strings. For malformed JSON the result has no meaning.
  */
-export function hasMoreValues(json: Buffer, most: number): boolean {
+export function hasMoreValues(json: Buffer, most: number) {
   // The shortest value and its comma are two bytes.
   if (json.length <= 2 * most) return false;
   let count = 1;

@@ -33,7 +33,7 @@ const CONTENT_SECURITY_POLICY =
 const fileText = (name: string) => readFileSync(new URL(`../browser/${name}`, import.meta.url), 'utf8');
 
 /** Serves the page at /docs and its script, and redirects / to it. */
-export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | undefined): void {
+export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | undefined) {
   const hidden = { schema: { hide: true } };
   const authentication = demo && {
     preferredSecurityScheme: 'secretKey',

@@ -5,8 +5,8 @@ import type { Metrics } from '@floodgate/metrics';
 import type { Producer } from '@floodgate/queue';
 import { http, shareCalls, type Logger } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { answerErrors, errorAnswerer, fail, nextRequestId } from './answer-errors.ts';
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { errorAnswerer, fail, nextRequestId, refuseUnknownRoutes } from './answer-errors.ts';
 import { answerMalformedHttp, answerOutsideFastify, closeInOrder } from './connections.ts';
 import { openApi, readReferenceDemo } from './openapi.ts';
 import { checkHead, parseQuery, readBodies } from './read-requests.ts';
@@ -64,7 +64,8 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
   app.addHook('onRequest', checkHead);
   readBodies(app);
   answerOutsideFastify(app);
-  answerErrors(app, answerError);
+  app.setErrorHandler<FastifyError>(answerError);
+  refuseUnknownRoutes(app);
   return app;
 }
 
@@ -97,7 +98,7 @@ export interface OpenCapability {
 }
 
 /** The face of a capability for the API. */
-export interface ApiCapability<Settings extends TProperties = TProperties> {
+interface ApiCapability<Settings extends TProperties = TProperties> {
   settings: Settings;
   open(context: ApiContext, settings: Static<TObject<Settings>>): OpenCapability | Promise<OpenCapability>;
 }
@@ -127,7 +128,7 @@ interface ApiParts extends Pick<ApiContext, 'log' | 'metrics' | 'reads'> {
 }
 
 /** Builds the partners' HTTP API from the capabilities. The caller starts to listen, and closes it. */
-export async function buildApi(parts: ApiParts): Promise<Routes> {
+export async function buildApi(parts: ApiParts) {
   const { log, metrics, reads, queue, capabilities } = parts;
   const app = createServer(log, parts.closeWithinMs);
   recordRequests(app, metrics, parts.hasAccessLog ? log : undefined);
@@ -147,7 +148,7 @@ export async function buildApi(parts: ApiParts): Promise<Routes> {
 }
 
 /** Adds the health checks. Ready means that Postgres answers. The queue is only reported: registrations do not need it. */
-export function healthRoutes(app: FastifyInstance, db: Database, queue: ApiParts['queue']): void {
+export function healthRoutes(app: FastifyInstance, db: Database, queue: ApiParts['queue']) {
   app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'ok' }));
   // Concurrent callers share one ping, because the route is public and has no rate limit.
   const pingOnce = shareCalls(() => ping(db));
