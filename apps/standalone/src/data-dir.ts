@@ -20,7 +20,7 @@ export async function openDataDir(directory: string) {
 }
 
 /** Writes a file atomically. Only its owner can read it. */
-export async function writePrivateFile(file: string, content: string): Promise<void> {
+export async function writePrivateFile(file: string, content: string) {
   const temporary = `${file}.${randomBytes(4).toString('hex')}`;
   await writeFile(temporary, content, { mode: 0o600, flag: 'wx' });
   await rename(temporary, file);

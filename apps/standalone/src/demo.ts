@@ -42,7 +42,7 @@ const offers = () => [
  * Creates a demo: a partner with a key, an event and tickets. Keeps the demo of an earlier start if this database still has it. Writes it
  * to `file`, which only its owner can read.
  */
-export async function ensureDemo(db: Database, file: string, baseUrl: string): Promise<Demo> {
+export async function ensureDemo(db: Database, file: string, baseUrl: string) {
   const former = await readDemo(db, file);
   const operator = await ensureOwner(db, former?.operator);
   const demo = { ...(former ?? (await createDemo(db))), baseUrl, operator };
@@ -104,7 +104,7 @@ export function welcome(
   { baseUrl, secretKey, eventRef, eventId, partnerId, tickets, operator }: Demo,
   { demoFile, connectionFile }: Record<'demoFile' | 'connectionFile', string>,
   { mailUrl, consoleUrl }: { mailUrl: string | null; consoleUrl: string },
-): string {
+) {
   const attendee = JSON.stringify({
     fullName: 'Ada Lovelace',
     emailAddress: 'ada@example.com',

@@ -66,7 +66,7 @@ function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
 }
 
 /** Gives the process the lowest CPU priority: e-mails and webhooks can wait, registrations cannot. */
-export function lowerPriority(pid: number): void {
+export function lowerPriority(pid: number) {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW);
     // With autogroup, Linux first divides the CPU between sessions, and each service is a session.

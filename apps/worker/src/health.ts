@@ -68,7 +68,7 @@ function isStuck({ idleMs, jobs, backlog }: QueueProgress, stalledAfterMs: numbe
 }
 
 /** Returns the metrics of a worker. Each scrape reads the evidence for its health. Figures of a server that does not answer are missing. */
-export function createMetrics(read: () => Promise<Progress>): Metrics {
+export function createMetrics(read: () => Promise<Progress>) {
   const metrics = new Metrics('worker');
   metrics.figures(read, {
     pending_batches: ofBacklog('Batches in Postgres that are not finalized yet', (of) => of.pendingBatches),

@@ -48,7 +48,7 @@ export function headersOf({ idempotencyKey = randomUUID(), holdForSeconds }: Reg
 }
 
 /** Returns a registration as JSON. Later changes to the object do not change the call. */
-function serialize(request: RegistrationRequest): string {
+function serialize(request: RegistrationRequest) {
   const body = JSON.stringify(request) as string | undefined;
   check(body !== undefined, 'a registration must be an object');
   return body;
@@ -78,7 +78,7 @@ function createAutoBatching(
   let openCalls = 0;
   let isScheduled = false;
 
-  function schedule(): void {
+  function schedule() {
     if (isScheduled) return;
     isScheduled = true;
     setImmediate(() => {
@@ -90,7 +90,7 @@ function createAutoBatching(
     });
   }
 
-  async function send(members: Waiting[]): Promise<void> {
+  async function send(members: Waiting[]) {
     openCalls += 1;
     const bodies = members.map(({ body }) => body);
     // The first has waited longest.
@@ -122,7 +122,7 @@ function createAutoBatching(
 }
 
 /** Returns the number of waiting registrations that fit into one call. */
-function sizeOfCall(waiting: readonly Waiting[], limit: number): number {
+function sizeOfCall(waiting: readonly Waiting[], limit: number) {
   let bytes = WRAPPING_BYTES;
   const end = waiting.findIndex(({ body }, index) => {
     const size = Buffer.byteLength(body) + 1;

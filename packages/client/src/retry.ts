@@ -52,23 +52,23 @@ export async function sendUntilFinal(transport: Transport, settings: Settings, c
   }
 }
 
-function lastWord(end: Attempt, isUncertain: boolean): Attempt {
+function lastWord(end: Attempt, isUncertain: boolean) {
   if (end.responseCode === null) return { ...end, status: 0 };
   return isUncertain ? { ...end, status: 0, responseMessage: `answered ${end.responseCode}` } : end;
 }
 
-function isFinal({ status, responseCode: code }: Attempt): boolean {
+function isFinal({ status, responseCode: code }: Attempt) {
   if (code !== null) return !REFUSED_FOR_NOW.has(code) && !UNDECIDED.has(code);
   // A success with unreadable content is not final.
   return status >= 300 && status < 500 && !PASSING_STATUSES.has(status);
 }
 
 /** Returns whether the service may have made the change in this attempt. */
-function leavesOpen({ method }: Call, { responseCode: code, responseMessage }: Attempt): boolean {
+function leavesOpen({ method }: Call, { responseCode: code, responseMessage }: Attempt) {
   return method !== undefined && (code === null ? !UNSENT.test(responseMessage) : UNDECIDED.has(code));
 }
 
-function mustNotRepeat(call: Call, end: Attempt, rateLimit: number): boolean {
+function mustNotRepeat(call: Call, end: Attempt, rateLimit: number) {
   if (call.isOnce && leavesOpen(call, end)) return true;
   // A call larger than the rate limit can never succeed.
   return end.responseCode === '50' && (call.registrations ?? 1) > rateLimit;

@@ -119,7 +119,7 @@ function readResponse({ accept }: Call, status: number, headers: Headers, bytes:
 }
 
 /** Returns the code of an error. Its message may contain data of the request. */
-function codeOf(error: unknown): string {
+function codeOf(error: unknown) {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
   const found = code ?? cause?.code;
   return typeof found === 'string' ? found : 'connection lost';

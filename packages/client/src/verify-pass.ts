@@ -68,7 +68,7 @@ function readPass(pass: string, { keys, eventId }: DoorSettings) {
 }
 
 /** Returns the 82 bytes of 132 base32hex characters. The last four bits must be zero, so that a pass has only one form. */
-function fromBase32(text: string): Buffer | undefined {
+function fromBase32(text: string) {
   let bits = 0n;
   for (const character of text) bits = (bits << 5n) | BigInt(Number.parseInt(character, 32));
   if ((bits & 0xfn) !== 0n) return undefined;

@@ -42,7 +42,7 @@ export function verifyWebhook(received: ReceivedWebhook): WebhookMessage {
   return JSON.parse(body.toString()) as WebhookMessage;
 }
 
-function headerOf(headers: ReceivedWebhook['headers'], name: string): string {
+function headerOf(headers: ReceivedWebhook['headers'], name: string) {
   const fields = headers as Record<string, unknown>;
   const { get } = fields;
   const value: unknown = typeof get === 'function' ? get.call(headers, name) : fields[name];
@@ -50,7 +50,7 @@ function headerOf(headers: ReceivedWebhook['headers'], name: string): string {
   throw new WebhookVerificationError(`${name} is missing`);
 }
 
-function isSigned(signature: string, content: Buffer, secret: string): boolean {
+function isSigned(signature: string, content: Buffer, secret: string) {
   const [version, text = ''] = signature.split(',');
   const [kind, key] = secret.split('_');
   if (!key) return false;

@@ -56,7 +56,7 @@ export const closed = <Fields extends TProperties>(title: string, fields: Fields
  * "registrations[3].emailAddress: required, an e-mail address …". A title of several words is the complete sentence. A
  * one-word title is the name of the schema.
  */
-export function fieldRule(schema: unknown, pointer: string): string {
+export function fieldRule(schema: unknown, pointer: string) {
   let name = '';
   let found = schema as TSchema | undefined;
   for (const segment of pointer.split('/').slice(1)) {

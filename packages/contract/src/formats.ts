@@ -15,7 +15,7 @@ export function isUuid(value: unknown): value is string {
 export const NOT_PORTABLE = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff';
 
 /** Returns a time in the format of the API: milliseconds, always UTC, with an explicit offset. */
-export function formatTimestamp(instant: Date): string {
+export function formatTimestamp(instant: Date) {
   return instant.toISOString().replace('Z', '+00:00');
 }
 
@@ -28,7 +28,7 @@ const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,15
  */
 type PassReferenceParts = Record<'eventId' | 'serial' | 'passCode', number> & { prefix: string };
 
-export function formatPassReference({ prefix, eventId, serial, passCode }: PassReferenceParts): string {
+export function formatPassReference({ prefix, eventId, serial, passCode }: PassReferenceParts) {
   return `${prefix}-${eventId}-${serial}-${passCode}`;
 }
 

@@ -93,7 +93,7 @@ export const Hold = closed('Hold', {
 export type Hold = Static<typeof Hold>;
 
 /** Maximum number of seats of an entry. */
-export const WAITING_SEAT_LIMIT = 10;
+const WAITING_SEAT_LIMIT = 10;
 
 /** Body of Join Waiting List. */
 export const WaitingRequest = open(

@@ -89,14 +89,14 @@ const EMAIL =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i;
 
 /** Returns whether a text has the `email` format of the schemas. Checks the length first: a hostile input can have any size. */
-export function isEmailAddress(value: string): boolean {
+export function isEmailAddress(value: string) {
   if (value.length > 254 || !EMAIL.test(value)) return false;
   const local = value.slice(0, value.indexOf('@'));
   return !local.startsWith('.') && !local.endsWith('.') && !local.includes('..');
 }
 
 /** Trims `fullName`, the only field that is normalized before validation. Never throws, whatever the body is. */
-export function trimFullName(body: unknown): void {
+export function trimFullName(body: unknown) {
   const fields = body as { fullName?: unknown } | null | undefined;
   if (typeof fields?.fullName === 'string') fields.fullName = fields.fullName.trim();
 }

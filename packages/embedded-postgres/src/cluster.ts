@@ -15,7 +15,7 @@ const ALL = { recursive: true, force: true, maxRetries: 3 };
 type ClusterOptions = PostgresOptions & { programs: Programs; logFd: number };
 
 /** Creates the cluster and its database unless the directory holds them. Returns the password. */
-export async function ensureCluster(options: ClusterOptions): Promise<string> {
+export async function ensureCluster(options: ClusterOptions) {
   const { dataDir, programs } = options;
   const secret = `${dataDir}.password`;
   if (!existsSync(path.join(dataDir, 'PG_VERSION'))) await createCluster(options, secret);

@@ -102,7 +102,7 @@ export async function spawnProgram(programs: Programs, name: Program, args: stri
 }
 
 /** Makes the account the owner of a file, or of a directory and its content. */
-export async function handOver({ account }: Programs, file: string): Promise<void> {
+export async function handOver({ account }: Programs, file: string) {
   if (!account) return;
   const found = await stat(file);
   if (found.uid === account.uid) return;
@@ -117,7 +117,7 @@ export const POLL_MS = 20;
  * Returns the command line of a process, empty if the process has ended or the system hides it. Systems reuse pids, so a pid from a
  * file identifies a process only together with its command line.
  */
-export function commandLineOf(pid: number): string {
+export function commandLineOf(pid: number) {
   if (process.platform !== 'linux') {
     const args = ['-ww', '-o', 'command=', '-p', String(pid)];
     const { status, stdout } = spawnSync('ps', args, { encoding: 'utf8' });
@@ -134,7 +134,7 @@ export function commandLineOf(pid: number): string {
  * Stops a Postgres that a killed process left running on this data directory. Removes a postmaster.pid that names another process:
  * Postgres would treat any process of the same user as a postmaster and refuse to start.
  */
-export async function stopOrphan(dataDir: string): Promise<void> {
+export async function stopOrphan(dataDir: string) {
   const pidFile = path.join(dataDir, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   const command = commandLineOf(pid);

@@ -118,7 +118,7 @@ async function waitUntilReady(server: PostgresServer, signal?: AbortSignal) {
 }
 
 /** Returns the port, or a free port for 0. Throws the system's error (EADDRINUSE, EACCES, …) if it cannot be opened. */
-export async function claimFreePort(port: number, host: string): Promise<number> {
+export async function claimFreePort(port: number, host: string) {
   const server = createServer().listen(port, host);
   await once(server, 'listening');
   const { port: claimed } = server.address() as AddressInfo;

@@ -75,7 +75,7 @@ const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
  * Resolves to the access of each caller, in order. The event must have the key's mode and be granted to its
  * partner.
  */
-async function loadAccess(db: Database, callers: readonly Caller[]): Promise<Access[]> {
+async function loadAccess(db: Database, callers: readonly Caller[]) {
   const { rows } = await sql<AccessRow>`
     select query.position, k.key_id, k.secret_hash, k.mode, k.partner_id, p.requests_per_second, p.weight,
       k.revoked_at is not null or p.disabled_at is not null or coalesce(k.expires_at <= now(), false) as closed,

@@ -37,7 +37,7 @@ export const weighPartner = replaceValue<number>('weight');
 export const setContact = replaceValue<string | null>('contact_email');
 
 /** Disables a partner, or enables it again. Returns whether it was disabled. Throws Failure if there is no such partner. */
-export async function disablePartner(db: Database, partnerId: number, disabled: boolean): Promise<boolean> {
+export async function disablePartner(db: Database, partnerId: number, disabled: boolean) {
   const { disabled_at: before } = await db
     .selectFrom('partners')
     .select('disabled_at')

@@ -28,7 +28,7 @@ const VERIFY_INTERVAL_MS = 5_000;
 export async function watchQueue(
   queue: Pick<QueueBackend, 'problem' | 'verify'>,
   log: Pick<Logger, 'warn' | 'error'>,
-): Promise<() => void> {
+) {
   let known: string | null = null;
   let verifiedAt = -Infinity;
   function report(problem: string | null, unsafe?: Error) {

@@ -6,22 +6,22 @@ import type { Producer } from './producer.ts';
 
 /** A kind of job, with its own queue. */
 export interface JobDefinition<Payload = unknown> {
-  readonly name: string;
+  name: string;
   /** a–z, 0–9 and _. Each queue scales independently. */
-  readonly queue: string;
+  queue: string;
   /** The consumer rejects other payloads. A payload is small: a job notifies, and the data is in Postgres. */
-  readonly isPayload: (payload: unknown) => payload is Payload;
+  isPayload: (payload: unknown) => payload is Payload;
   /** Limit of one attempt. */
-  readonly timeoutMs: number;
-  readonly attempts: number;
+  timeoutMs: number;
+  attempts: number;
   /** Delay before the second attempt. It doubles with each further attempt. Up to half of it is random. */
-  readonly backoffMs: number;
+  backoffMs: number;
   /** Number of jobs that one worker runs at once. */
-  readonly concurrency: number;
+  concurrency: number;
 }
 
 /** The outcome of an attempt that did not fail. A snoozed job runs again after the delay, without using up an attempt. */
-export type JobResult = 'done' | { readonly snoozeMs: number };
+export type JobResult = 'done' | { snoozeMs: number };
 
 export interface JobContext {
   isLastAttempt: boolean;
@@ -37,7 +37,7 @@ export interface JobContext {
  */
 export type JobHandler<Payload> = (payload: Payload, context: JobContext) => Promise<JobResult>;
 
-export type HandledJob = JobDefinition & { readonly handle: JobHandler<never> };
+export type HandledJob = JobDefinition & { handle: JobHandler<never> };
 
 /** Defines a kind of job by the schema of its payload. The capability that handles it owns the definition. */
 export function defineJob<Payload extends TSchema>({

@@ -38,7 +38,7 @@ export const queueOptions = (
  * and password are those of Redis. Throws an error that lists the forms. The error never repeats the URL,
  * which can contain a password.
  */
-export function parseQueueUrl(text: string): QueueTarget {
+export function parseQueueUrl(text: string) {
   const target = readQueueUrl(text);
   if (!target) throw new Error(`expected ${QUEUE_URL_FORMS}`);
   return target;

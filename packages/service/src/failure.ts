@@ -35,13 +35,13 @@ export class InvalidInput extends Error {
 const SQL_STATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
 
 /** Returns the SQLSTATE of an error from Postgres, or null for any other error. */
-export function sqlStateOf(error: unknown): string | null {
+export function sqlStateOf(error: unknown) {
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
   return typeof code === 'string' && SQL_STATE.test(code) ? code : null;
 }
 
 /** Returns the text without the credentials in its URLs. A password may contain "/" and "@". */
-export function redactUrls(text: string): string {
+export function redactUrls(text: string) {
   return text.replaceAll(/:\/\/\S*@/g, '://…@');
 }
 
@@ -74,7 +74,7 @@ const REDIS_PROBLEMS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Returns a short reason why a server cannot be reached, without credentials. */
-export function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown) {
   if (!(error instanceof Error)) return UNKNOWN_REASON;
   // The client of a Redis Cluster wraps the error of a node.
   const cause = (Reflect.get(error, 'lastNodeError') as Error | undefined) ?? error;

@@ -5,7 +5,7 @@ export class QueueFull extends Error {
   override name = 'QueueFull';
 }
 
-export interface FairQueueOptions {
+interface FairQueueOptions {
   /** Time limit for a caller's work, including its time in the queue. */
   answerWithinMs: number;
   /** Whether the time limit also applies to work that has started. False for changes: a refusal says that nothing changed. */

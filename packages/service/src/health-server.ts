@@ -52,7 +52,7 @@ export async function serveHealth({ host, port, readHealth, metrics, pages = [] 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 /** Returns a function whose concurrent calls share one read. */
-export function shareCalls<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
+export function shareCalls<Answer>(read: () => Promise<Answer>) {
   let reading: Promise<Answer> | null = null;
   return () => (reading ??= read().finally(() => (reading = null)));
 }

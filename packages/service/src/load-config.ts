@@ -7,7 +7,7 @@ import { ConfigError } from './failure.ts';
  * Reads the variables that `schema` names, converts whole numbers and adds defaults. An empty variable counts as absent. Throws
  * ConfigError. Its message names variables and rules, never values, which may be secret.
  */
-export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
+export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv) {
   const given = Object.fromEntries(
     Object.entries(schema.properties)
       .filter(([name]) => env[name])
@@ -26,7 +26,7 @@ const convert = (text: string, type: unknown) =>
   type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
 
 /** Returns the invalid fields of the value, each with its rule: the description in the schema. */
-export function wrongFields(schema: TObject, value: unknown): Record<string, string> {
+export function wrongFields(schema: TObject, value: unknown) {
   const errors = [...Value.Errors(schema, value)].filter((error) => !isShortEnough(error));
   const names = errors.map(({ path }) => path.split('/')[1]!);
   return Object.fromEntries(names.map((name) => [name, schema.properties[name]?.description ?? 'not valid']));
@@ -57,7 +57,7 @@ export const optionalText = (description: string, rules: StringOptions = {}) =>
  * Returns whether Postgres's client can parse the URL. The client itself would fail later, without naming the variable. A
  * certificate that the URL names must exist.
  */
-export function isPostgresUrl(text: string): boolean {
+export function isPostgresUrl(text: string) {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;
   try {
     // The client has no list of servers: it would look for one host of this name.

@@ -14,7 +14,7 @@ export type Logger = Record<Level, { (facts: object, message: string): void; (me
  * the process continues. The log holds no secrets and no attendees' data: only named facts are logged, never a request, and data
  * that a database or a parser quotes is removed from errors.
  */
-export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
+export function createLogger(service: string, level: string, destination?: DestinationStream) {
   const secret = ['secretKey', 'headers', 'body', 'password'];
   const options = {
     level,

@@ -45,7 +45,7 @@ export function repeat(run: () => Promise<TaskResult>, intervalMs: number, onErr
 }
 
 /** The progress of periodic tasks, by name. */
-export type TasksProgress = Record<string, { sinceLastMs: number; intervalMs: number }>;
+type TasksProgress = Record<string, { sinceLastMs: number; intervalMs: number }>;
 
 export type PeriodicTasks = ReturnType<typeof startPeriodicTasks>;
 
@@ -68,5 +68,5 @@ export function startPeriodicTasks(tasks: readonly PeriodicTask[], log: Logger) 
 }
 
 /** Returns whether a task hangs: its last run ended more than one interval and `stalledAfterMs` ago. */
-export const isHanging = (tasks: TasksProgress, stalledAfterMs: number): boolean =>
+export const isHanging = (tasks: TasksProgress, stalledAfterMs: number) =>
   Object.values(tasks).some(({ sinceLastMs, intervalMs }) => sinceLastMs > intervalMs + stalledAfterMs);

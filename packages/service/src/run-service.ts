@@ -25,7 +25,7 @@ export async function runService<Schema extends TObject>(
   name: string,
   schema: Schema,
   start: (config: Static<Schema>, log: Logger) => Promise<AsyncDisposable>,
-): Promise<void> {
+) {
   const exit = (error: unknown): never => {
     // One line for the terminal. The log has the error with its stack.
     process.stderr.write(`${name}: ${describeError(error).message}\n`);

@@ -26,13 +26,13 @@ export type Recorder = (span: Span, isRoot: boolean) => void;
 let recorder: Recorder | undefined;
 
 /** Records a span that ends now. Without TRACES_URL it does nothing. */
-export const recordSpan = (span: Span): void => recorder?.(span, false);
+export const recordSpan = (span: Span) => recorder?.(span, false);
 
 /** Records the first span of a batch's trace: its commit. */
-export const recordCommit = (span: Span): void => recorder?.(span, true);
+export const recordCommit = (span: Span) => recorder?.(span, true);
 
 /** Whether spans are recorded. */
-export const isTracing = (): boolean => recorder !== undefined;
+export const isTracing = () => recorder !== undefined;
 
 /**
  * Sends spans from now on, if there is a TRACES_URL. The result sends the last ones and ends it. A receiver that does not answer delays
@@ -42,7 +42,7 @@ export async function startTraces(
   service: string,
   { TRACES_URL: url, TRACES_PERCENT: percent }: { TRACES_URL?: string; TRACES_PERCENT: number },
   log: Logger,
-): Promise<() => Promise<void>> {
+) {
   if (!url || percent === 0) return async () => {};
   const { openTraces } = await import('./otlp-traces.ts');
   const traces = openTraces(service, url, percent / 100, log);

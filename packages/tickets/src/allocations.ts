@@ -84,7 +84,7 @@ export function assertEnough(
 }
 
 /** Returns the ticket with the seats that a partner cannot get counted as taken. */
-export function asSeenBy(partnerId: number, ticket: Ticket, allocations: readonly Allocation[]): Ticket {
+export function asSeenBy(partnerId: number, ticket: Ticket, allocations: readonly Allocation[]) {
   if (ticket.waiting > 0) return { ...ticket, taken: ticket.capacity };
   const ofTicket = allocations.filter(({ ticketId }) => ticketId === ticket.id);
   const own = ofTicket.find((one) => one.partnerId === partnerId);

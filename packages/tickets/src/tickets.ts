@@ -132,7 +132,7 @@ export async function switchSales(db: Database, eventId: number, isOnSale: boole
   return changed;
 }
 
-function assertNotArchived(archivedAt: Date | null): void {
+function assertNotArchived(archivedAt: Date | null) {
   if (archivedAt) throw new Failure('the event is archived; restore it first');
 }
 

@@ -42,7 +42,7 @@ export async function joinWaitingLists(
   shardId: number,
   joins: readonly Join[],
   lockWithinMs: number,
-): Promise<Joined[]> {
+) {
   const calls = JSON.stringify(joins.map((join, index) => ({ ...join, position: index + 1 })));
   const { rows } = await sql<{ joined: Joined[] }>`
     select join_waiting(${shardId}::integer, ${lockWithinMs}::integer, ${calls}::json) as joined`.execute(db);
@@ -93,11 +93,7 @@ export async function serveWaitingLists(db: Database, shardId: number, limit: nu
 export type FoundEntry = WaitingEntry & Record<'serial' | 'eventId' | 'partnerId', number>;
 
 /** Returns an entry of a partner as it sees it, or undefined if there is none. */
-export async function findEntry(
-  db: Database,
-  { shardId, eventId, partnerId }: Owner,
-  entry: string,
-): Promise<WaitingEntry | undefined> {
+export async function findEntry(db: Database, { shardId, eventId, partnerId }: Owner, entry: string) {
   const isOwn = sql`event_id = ${eventId}::integer and partner_id = ${partnerId}::integer`;
   const [found] = await selectEntries(db, shardId, sql`${isOwn} and id = ${entry}::uuid`);
   if (!found) return undefined;
@@ -106,12 +102,7 @@ export async function findEntry(
 }
 
 /** Returns entries of a shard, those who joined first at first. */
-export async function selectEntries(
-  db: Database,
-  shardId: number,
-  condition: RawBuilder<unknown>,
-  limit = 1,
-): Promise<FoundEntry[]> {
+export async function selectEntries(db: Database, shardId: number, where: RawBuilder<unknown>, limit = 1) {
   type Row = Omit<FoundEntry, 'dateJoined' | 'dateExpires'> & { joinedAt: Date; expiresAt: Date | null };
   const { rows } = await sql<Row>`
     select e.serial, e.event_id, e.partner_id, e.id as entry, e.ticket_id as "organizedEventTicketID",
@@ -127,7 +118,7 @@ export async function selectEntries(
     from (
       -- Not *: the API cannot read contacts.
       select serial, event_id, partner_id, id, ticket_id, seats, partner_reference, state, joined_at, offered_at, expires_at
-      from waiting_entries where shard_id = ${shardId} and ${condition} order by serial limit ${limit} offset 0
+      from waiting_entries where shard_id = ${shardId} and ${where} order by serial limit ${limit} offset 0
     ) e
     order by e.serial`.execute(inCamelCase(db));
   return rows.map(({ joinedAt, expiresAt, position, ...row }) => ({

@@ -62,7 +62,7 @@ export interface Changed {
 }
 
 /** An action. Its input is checked when it is performed. */
-export type WebhookAction = Action<TObject, Changed | Refused>;
+type WebhookAction = Action<TObject, Changed | Refused>;
 export type WebhookActions = ReturnType<typeof webhookActions>;
 export type WebhookActionName = keyof WebhookActions;
 
@@ -239,7 +239,7 @@ async function lockEndpoint(db: Database, id: string, actor: Actor) {
 const kindOf = (actor: Actor): 'operator' | 'partner' => (typeof actor === 'string' ? 'operator' : 'partner');
 
 /** Returns the fields of an endpoint that the audit log keeps. URLs may contain secrets. */
-function audited(endpoint: Endpoint): AuditedState {
+function audited(endpoint: Endpoint) {
   const { eventId, partnerId, types, include, entriesPerMessage } = endpoint;
   const { state, pausedBy, failures, failingSince } = endpoint;
   return { eventId, partnerId, types, include, entriesPerMessage, state, pausedBy, failures, failingSince };

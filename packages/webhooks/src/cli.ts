@@ -17,7 +17,7 @@ const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
 const HOUR_MS = 3_600_000;
 
 /** `floodgate webhook …` */
-export function addWebhookCommands(program: Command, cli: Cli): void {
+export function addWebhookCommands(program: Command, cli: Cli) {
   const webhook = program.command('webhook').description("partners' webhooks");
   addChanges(webhook, cli);
   addReads(webhook, cli);

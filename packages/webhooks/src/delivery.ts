@@ -60,7 +60,7 @@ export const webhookDelivery = (resolve?: Resolve) =>
 export const webhooksDelivery = webhookDelivery();
 
 /** Advances idle cursors, and deletes old attempts and audit entries. */
-async function tidy(db: Database): Promise<'more' | 'done'> {
+async function tidy(db: Database) {
   await expirePartnerEntries(db);
   return inEachShard(db, async (shardId) => {
     await advanceIdleConsumers(db, shardId, 'webhook');

@@ -45,13 +45,11 @@ export const listEndpoints = (
     .execute();
 
 /** Returns an endpoint; undefined if it does not exist or has another owner. */
-export const findEndpoint = async (
-  db: Database,
-  endpoint: ConsumerId & Partial<Owner>,
-): Promise<Endpoint | undefined> => (await listEndpoints(db, endpoint))[0];
+export const findEndpoint = async (db: Database, endpoint: ConsumerId & Partial<Owner>) =>
+  (await listEndpoints(db, endpoint))[0];
 
 /** Returns an endpoint of any owner in any shard. */
-export async function findEndpointAnywhere(db: Database, id: string): Promise<Endpoint | undefined> {
+export async function findEndpointAnywhere(db: Database, id: string) {
   if (!isUuid(id)) return undefined;
   const { answers } = await askShards(await shardIds(db), (shardId) => findEndpoint(db, { shardId, id }));
   return answers.find((endpoint) => endpoint !== undefined);
@@ -80,11 +78,7 @@ export function webhookOf(endpoint: Endpoint, keys?: SigningKeys): Webhook & { s
 }
 
 /** Returns the latest attempts of an endpoint as its partner sees them, latest first. */
-export async function listAttempts(
-  db: Database,
-  { shardId, id }: ConsumerId,
-  limit: number,
-): Promise<WebhookAttempt[]> {
+export async function listAttempts(db: Database, { shardId, id }: ConsumerId, limit: number) {
   const { rows } = await sql<Omit<WebhookAttempt, 'dateAttempted'> & { dateAttempted: Date }>`
     select message_id as "messageId", after_offset::text as "previousCursor", last_offset::text as cursor, entries,
       at as "dateAttempted", took_ms as milliseconds, outcome, http_status as "httpStatus", error

@@ -15,7 +15,7 @@ export async function recordDelivered(
   message: Message,
   { tookMs, httpStatus }: Attempt,
   nextInFlight: number | null,
-): Promise<boolean> {
+) {
   const { shardId, id, lease } = consumer;
   const { rows } = await sql<{ isKept: boolean }>`
     select webhook_delivered(
@@ -32,7 +32,7 @@ export async function recordAttempt(
   { shardId, id }: ConsumerId,
   message: Pick<Message, 'id'> & Partial<Message>,
   { outcome, tookMs, httpStatus, error }: Attempt,
-): Promise<void> {
+) {
   const { after = null, last = null, entries = 0 } = message;
   // A deletion of the endpoint starts with the consumer, so it waits for this lock.
   await sql`
@@ -51,7 +51,7 @@ const DELETED_AT_ONCE = 5_000;
  * Deletes up to 5,000 attempts of a shard that are older than `days`, or whose endpoint was deleted. Returns whether more may be left. It
  * looks up each endpoint in the index.
  */
-export async function expireAttempts(db: Database, shardId: number, days: number): Promise<boolean> {
+export async function expireAttempts(db: Database, shardId: number, days: number) {
   const next = (after: RawBuilder<unknown>) => sql`
     select endpoint_id from webhook_attempts
     where shard_id = ${shardId} and endpoint_id > ${after} order by endpoint_id limit 1`;

@@ -16,7 +16,7 @@ export async function describeEntries(
   shardId: number,
   entries: readonly JournalEntry[],
   withReference: boolean,
-): Promise<Item[]> {
+) {
   const of = Object.groupBy(entries, subjectOf);
   const registrations = (await registrationsOf(db, shardId, of.registration ?? [])).values();
   const admissions = await rowsOf(db, shardId, selectAdmissions, of.admission);

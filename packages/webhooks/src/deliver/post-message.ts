@@ -101,7 +101,7 @@ async function answerTo(
   return { outcome: outcomeOf(httpStatus, retryAfterMs), httpStatus, error: null, retryAfterMs };
 }
 
-function outcomeOf(httpStatus: number, retryAfterMs: number | null): Attempt['outcome'] {
+function outcomeOf(httpStatus: number, retryAfterMs: number | null) {
   if (httpStatus >= 200 && httpStatus < 300) return 'delivered';
   if (httpStatus === GONE) return 'gone';
   return retryAfterMs === null ? 'refused' : 'slowed';

@@ -12,7 +12,7 @@ const DISABLE_AFTER_MS = 5 * 24 * HOUR_MS;
 const MIN_RETRY_AFTER_MS = 1_000;
 
 /** Returns the delay before the next attempt. `failures` counts those before the current one. */
-export function retryDelayMs(failures: number, random = Math.random()): number {
+export function retryDelayMs(failures: number, random = Math.random()) {
   const seconds = RETRY_AFTER_SECONDS[failures] ?? RETRY_AFTER_SECONDS.at(-1)!;
   return Math.round(seconds * 1_000 * (1 + JITTER * random));
 }
@@ -22,7 +22,7 @@ export const mustDisable = (failingSince: Date | null, now = Date.now()) =>
   failingSince !== null && now - +failingSince >= DISABLE_AFTER_MS;
 
 /** Returns the delay that the header Retry-After asks for, within bounds; null if it is missing or malformed. */
-export function readRetryAfterMs(header = '', now = Date.now()): number | null {
+export function readRetryAfterMs(header = '', now = Date.now()) {
   const asked = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now;
   if (Number.isNaN(asked)) return null;
   return Math.min(Math.max(asked, MIN_RETRY_AFTER_MS), HOUR_MS);
