@@ -1,4 +1,5 @@
-import { listEvents, type Language } from '@floodgate/events';
+import type { Language } from '@floodgate/database';
+import { listEvents } from '@floodgate/events';
 import { perform } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
 import { sql } from 'kysely';

@@ -6,11 +6,6 @@ import { headersOf } from './register.ts';
 const HOLDS = '/api/v1/events/holds';
 const WAITING_LIST = '/api/v1/events/waiting-list';
 
-const withKey = (path: string, request: object, options: RegisterOptions) => ({
-  ...post(path, request),
-  ...headersOf(options),
-});
-
 /** Returns the methods that sell from a basket. Changes of a hold are idempotent without a key. */
 export function createHolds(ask: Ask) {
   const path = (holdReference: string, change = '') =>
@@ -18,7 +13,7 @@ export function createHolds(ask: Ask) {
   return {
     /** Holds seats before the attendees are known, all or none. All attempts of a call have the same key. */
     create: async (request: HoldRequest, options: RegisterOptions = {}) =>
-      ask('holdSeats', 'hold', withKey(HOLDS, request, options), options),
+      ask('holdSeats', 'hold', { ...post(HOLDS, request), ...headersOf(options) }, options),
     /** Returns the state of a hold. */
     get: (holdReference: string, options?: CallOptions) =>
       ask('getHold', 'hold', { path: path(holdReference) }, options),
@@ -40,7 +35,12 @@ export function createWaitingList(ask: Ask) {
   return {
     /** Joins the waiting list of a ticket that is sold out. All attempts of a call have the same key. */
     join: async (request: WaitingRequest, options: Omit<RegisterOptions, 'holdForSeconds'> = {}) =>
-      ask('joinWaitingList', 'waitingEntry', withKey(WAITING_LIST, request, options), options),
+      ask(
+        'joinWaitingList',
+        'waitingEntry',
+        { ...post(WAITING_LIST, request), ...headersOf(options) },
+        options,
+      ),
     /** Returns the state of an entry, and its place. */
     get: (entry: string, options?: CallOptions) =>
       ask('getWaitingEntry', 'waitingEntry', { path: path(entry) }, options),

@@ -59,7 +59,7 @@ async function launch(options: PostgresOptions) {
     const args = serverArguments(dataDir, port, options.settings);
     const child = await spawnProgram(programs, 'postgres', args, ['ignore', log.fd, log.fd]);
     const server = describeServer(child, port, password, programs.pg_ctl);
-    await waitUntilReady(server, signal).catch(async (error: unknown) => {
+    await waitUntilReady(child, server.url(), signal).catch(async (error: unknown) => {
       await server.stop();
       throw error;
     });
@@ -78,7 +78,6 @@ function serverArguments(dataDir: string, port: number, settings: PostgresOption
 
 function describeServer(child: ChildProcess, port: number, password: string, pgCtl: string) {
   const exited = once(child, 'exit').then(() => ({ code: child.exitCode, signal: child.signalCode }));
-  const hasEnded = () => (child.exitCode ?? child.signalCode) !== null;
   // Windows has no signals. There, pg_ctl sends Postgres's own.
   const send = (signal: NodeJS.Signals) =>
     process.platform === 'win32'
@@ -96,7 +95,6 @@ function describeServer(child: ChildProcess, port: number, password: string, pgC
     url: (database = DATABASE) => `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`,
     /** Resolves when the server has ended for any reason. */
     exited,
-    hasEnded,
     /** Ends connections, writes everything to disk and stops. Safe to call twice. */
     stop,
     /** Stops immediately, as in a crash: the next start must recover. */
@@ -105,13 +103,12 @@ function describeServer(child: ChildProcess, port: number, password: string, pgC
   };
 }
 
-async function waitUntilReady(server: PostgresServer, signal?: AbortSignal) {
-  const connectionString = server.url();
+async function waitUntilReady(child: ChildProcess, connectionString: string, signal?: AbortSignal) {
   await using db = connect({ connectionString, applicationName: 'floodgate-start', maxConnections: 1 });
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await ping(db))) {
     signal?.throwIfAborted();
-    if (server.hasEnded()) throw new Failure('it ended at once');
+    if ((child.exitCode ?? child.signalCode) !== null) throw new Failure('it ended at once');
     if (Date.now() > deadline) throw new Failure(`not ready after ${START_TIMEOUT_MS / 1000} s`);
     await delay(POLL_MS);
   }

@@ -2,8 +2,6 @@ import { sql } from 'kysely';
 import { inCamelCase, type Database } from '@floodgate/database';
 import { Failure, NotFound } from '@floodgate/service/failure';
 
-export type { Language } from '@floodgate/database';
-
 /** The kind of delivery that sends a pass to an attendee. Its subject is the registration's serial. */
 export const CONFIRMATION = 'confirmation';
 /** The kind of delivery that notifies pass holders of a change of the event. */

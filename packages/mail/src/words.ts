@@ -1,4 +1,4 @@
-import type { Language } from '@floodgate/events';
+import type { Language } from '@floodgate/database';
 
 const ENGLISH = {
   greeting: (name: string | null) => (name === null ? 'Hello,' : `Hello ${name},`),

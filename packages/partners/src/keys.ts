@@ -1,7 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Database, Mode } from '@floodgate/database';
-import { inCamelCase } from '@floodgate/database/connection/connect';
+import { inCamelCase, type Database, type Mode } from '@floodgate/database';
 
 const SECRET_KEY = /^fg_(test_)?([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '@floodgate/database';
-import { inCamelCase } from '@floodgate/database/connection/connect';
+import { inCamelCase, type Database } from '@floodgate/database';
 import { NotFound } from '@floodgate/service/failure';
 
 /** Creates a partner. Names are unique. Without a contact, notices about its webhooks are sent to nobody. */

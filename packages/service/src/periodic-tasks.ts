@@ -32,10 +32,11 @@ export function repeat(run: () => Promise<TaskResult>, intervalMs: number, onErr
   };
   const ended = runAll();
   return {
-    /** Time since the last run ended, successfully or not. */
-    sinceLastRunMs: () => performance.now() - lastRunAt,
-    /** The pause before the next run. */
-    pauseMs: () => pauseMs,
+    /** Returns the time since the last run ended, successfully or not, and the pause before the next run. */
+    progress: () => ({
+      sinceLastMs: Math.round(performance.now() - lastRunAt),
+      intervalMs: Math.round(pauseMs),
+    }),
     /** Starts no further run and waits for the current one. */
     stop: () => {
       stopping.abort();
@@ -43,9 +44,6 @@ export function repeat(run: () => Promise<TaskResult>, intervalMs: number, onErr
     },
   };
 }
-
-/** The progress of periodic tasks, by name. */
-type TasksProgress = Record<string, { sinceLastMs: number; intervalMs: number }>;
 
 export type PeriodicTasks = ReturnType<typeof startPeriodicTasks>;
 
@@ -56,17 +54,12 @@ export function startPeriodicTasks(tasks: readonly PeriodicTask[], log: Logger) 
     return { name, ...repeat(run, intervalMs, (err) => warn(log, { err, task: name })) };
   });
   return {
-    progress: (): TasksProgress =>
-      Object.fromEntries(
-        started.map(({ name, pauseMs, sinceLastRunMs }) => {
-          return [name, { sinceLastMs: Math.round(sinceLastRunMs()), intervalMs: Math.round(pauseMs()) }];
-        }),
-      ),
+    progress: () => Object.fromEntries(started.map(({ name, progress }) => [name, progress()])),
     /** Starts no further run and waits for the current ones. */
     stop: async () => void (await Promise.all(started.map((task) => task.stop()))),
   };
 }
 
 /** Returns whether a task hangs: its last run ended more than one interval and `stalledAfterMs` ago. */
-export const isHanging = (tasks: TasksProgress, stalledAfterMs: number) =>
+export const isHanging = (tasks: ReturnType<PeriodicTasks['progress']>, stalledAfterMs: number) =>
   Object.values(tasks).some(({ sinceLastMs, intervalMs }) => sinceLastMs > intervalMs + stalledAfterMs);

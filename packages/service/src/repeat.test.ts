@@ -40,18 +40,18 @@ test('no pause follows a run that has left work', async () => {
 });
 
 test('each idle run lengthens the pause, up to eight intervals', async () => {
-  const { repetition, runs, untilRun } = start(2);
+  const { repetition, runs, untilRun } = start(5);
   const pauses: number[] = [];
   const end = async (result: TaskResult) => {
     runs.at(-1)!.resolve(result);
     await untilRun(runs.length + 1);
-    pauses.push(repetition.pauseMs());
+    pauses.push(repetition.progress().intervalMs);
   };
   for (let run = 0; run < 30; run += 1) await end('idle');
   expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
-  expect([pauses[0]! > 2, pauses.at(-1)]).toEqual([true, 16]);
+  expect([pauses[0]! > 5, pauses.at(-1)]).toEqual([true, 40]);
   await end('done');
-  expect(pauses.at(-1)).toBe(2);
+  expect(pauses.at(-1)).toBe(5);
   runs.at(-1)!.resolve('done');
   await repetition.stop();
 });
@@ -78,9 +78,10 @@ test('a stop waits for the current run and prevents another', async () => {
 
 test('the time since the last run grows while a run hangs, and restarts when the run fails', async () => {
   const { repetition, runs } = start(AN_HOUR_MS);
-  await vi.waitUntil(() => repetition.sinceLastRunMs() > 20, { interval: 1 });
+  await vi.waitUntil(() => repetition.progress().sinceLastMs > 20, { interval: 1 });
   runs[0]!.reject(new Error('no luck'));
   const failedAt = performance.now();
-  await vi.waitUntil(() => repetition.sinceLastRunMs() <= performance.now() - failedAt, { interval: 1 });
+  const sinceFailure = () => performance.now() - failedAt;
+  await vi.waitUntil(() => repetition.progress().sinceLastMs <= sinceFailure(), { interval: 1 });
   await repetition.stop();
 });

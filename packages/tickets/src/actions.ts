@@ -108,8 +108,8 @@ export const allocateTicketAction = defineAction({
   }),
   run: async (db, { ticketId, partnerId, reserved = 0, cap = null, releasesAt = null }, note) => {
     const { before, after } = await allocate(db, ticketId, partnerId, { reserved, cap, releasesAt });
-    const [was = null, is = null] = [before, after].map(
-      (all) => all.find((one) => one.partnerId === partnerId) ?? null,
+    const [was = null, is = null] = [before, after].map((all) =>
+      all.find((one) => one.partnerId === partnerId),
     );
     note(`ticket:${ticketId}`, { before: { allocation: was }, after: { allocation: is } });
     return after;

@@ -74,10 +74,7 @@ async function countTaken(db: Database, shard: number, ticket: number, partner: 
 }
 
 /** Throws Failure if a ticket has fewer seats left than are reserved. */
-export function assertEnough(
-  { capacity, taken }: Pick<Ticket, 'capacity' | 'taken'>,
-  allocations: readonly Allocation[],
-) {
+export function assertEnough({ capacity, taken }: Ticket, allocations: readonly Allocation[]) {
   const reserved = sumUnsold(allocations);
   if (capacity - taken < reserved)
     throw new Failure(`${reserved} seats would be reserved, but only ${capacity - taken} are left`);

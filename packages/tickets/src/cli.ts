@@ -1,6 +1,6 @@
 import { Option, type Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { performing } from '@floodgate/audit/performing';
-import type { Cli } from '@floodgate/command';
+import { record, tableOf, timeText, type Cli } from '@floodgate/command';
 import {
   parseId,
   parsePrice,
@@ -9,7 +9,6 @@ import {
   parseWhole,
   parseWholeOrNone,
 } from '@floodgate/command/arguments';
-import { record, tableOf, timeText } from '@floodgate/command/output';
 import { reading } from '@floodgate/operators/reading';
 import type { Allocation } from './allocations.ts';
 import type { DescribedTicket } from './tickets.ts';

@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
-import { inCamelCase, inTransaction, type Database } from '@floodgate/database';
-import { askShards, awayText, shardIds } from '@floodgate/database/reads/shards';
+import {
+  askShards,
+  awayText,
+  inCamelCase,
+  inTransaction,
+  shardIds,
+  type Database,
+} from '@floodgate/database';
 import { findEvent, keepInShard } from '@floodgate/events';
 import { Failure, NotFound } from '@floodgate/service/failure';
 
@@ -137,11 +143,7 @@ function assertNotArchived(archivedAt: Date | null) {
 }
 
 /** Makes a later "resume all" leave a ticket as it is, because an operator has changed it alone. Throws Failure if the event is archived. */
-export async function switchAlone(
-  db: Database,
-  { id, eventId }: Pick<Ticket, 'id' | 'eventId'>,
-  active: boolean,
-) {
+export async function switchAlone(db: Database, { id, eventId }: Ticket, active: boolean) {
   if (active) assertNotArchived((await findEvent(db, eventId)).archivedAt);
   await sql`
     update events set stopped_tickets = array_remove(stopped_tickets, ${id}::integer)

@@ -35,11 +35,6 @@ const NO_ENTRY = { message: 'No such entry of a waiting list' };
 const SHARED = { tags: ['Waiting list'], response: answersOf(WaitingEntry) };
 const OF_ENTRY = { ...SHARED, params: WaitingPath };
 
-const TOO_MANY = {
-  message: 'seats: not more than the ticket has',
-  invalidFields: [{ field: 'seats', rule: 'maximum' }],
-};
-
 /** The code and message of each outcome without an entry. */
 const REFUSALS: Record<Exclude<Joined['outcome'], 'joined'>, [FailureCode, object]> = {
   'no-such-ticket': ['30', {}],
@@ -47,7 +42,10 @@ const REFUSALS: Record<Exclude<Joined['outcome'], 'joined'>, [FailureCode, objec
   'not-sold-out': ['38', {}],
   'no-list': ['39', {}],
   'key-reused': ['40', {}],
-  'too-many': ['11', TOO_MANY],
+  'too-many': [
+    '11',
+    { message: 'seats: not more than the ticket has', invalidFields: [{ field: 'seats', rule: 'maximum' }] },
+  ],
 };
 const JOIN_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '38', '39', '40', '91'];
 

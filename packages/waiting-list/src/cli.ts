@@ -1,6 +1,5 @@
 import { Option, type Command } from '@commander-js/extra-typings';
-import { tableOf, type Cli } from '@floodgate/command';
-import { parseCursor, parseId, parseLimit } from '@floodgate/command/arguments';
+import { parseCursor, parseId, parseLimit, tableOf, type Cli } from '@floodgate/command';
 import { reading } from '@floodgate/operators/reading';
 import { STATES } from './states.ts';
 import type { FoundEntry } from './waiting-list.ts';
