@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createClient, type RegistrationRequest } from '@floodgate/client';
 import type { Load, LoadResult, RequestShape } from '@floodgate/rehearsal/load/load';
-import { Tally } from '@floodgate/rehearsal/load/tally';
+import { createTally } from '@floodgate/rehearsal/load/tally';
 
 process.on('disconnect', () => process.exit());
 const [load] = (await once(process, 'message')) as [Load];
@@ -18,7 +18,7 @@ async function register({ baseUrl, requests, connections, seconds }: Load): Prom
     eventRef: headers['x-event-ref']!,
   });
   const request = JSON.parse(body!) as RegistrationRequest;
-  const tally = new Tally();
+  const tally = createTally();
   const endsAt = tally.startedAt + seconds * 1_000;
   async function registerInTurn(): Promise<void> {
     while (performance.now() < endsAt) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { QuotaLease } from './quota-lease.ts';
+import { createQuotaLease, type QuotaLease } from './quota-lease.ts';
 
 // Only the clock is fake, and the counter, which counts as Postgres does: these tests are about time.
 beforeEach(() => void vi.useFakeTimers());
@@ -49,12 +49,12 @@ const toNextWindow = () => vi.advanceTimersByTimeAsync(WINDOW_MS - (performance.
 
 test('a draw ahead is at most the permits spent before, and at most a tenth of the limit', async () => {
   const counter = new Counter();
-  await takeMany(new QuotaLease(counter.draw), 48, 100);
+  await takeMany(createQuotaLease(counter.draw), 48, 100);
   expect(counter.draws).toEqual([1, 1, 2, 4, 8, 10, 10, 10, 10]);
 });
 
 test('a refused request is told to retry when those that were refused before it can have been admitted', async () => {
-  const lease = new QuotaLease(new Counter().draw);
+  const lease = createQuotaLease(new Counter().draw);
   await takeMany(lease, 5, 5);
   const delays: (number | undefined)[] = [];
   for (let index = 0; index < 12; index++) delays.push((await lease.take(5)).retryAfterSeconds);
@@ -66,7 +66,7 @@ test('a refused request is told to retry when those that were refused before it 
 
 test('a permit that was drawn before is taken without a draw', async () => {
   const counter = new Counter();
-  const lease = new QuotaLease(counter.draw);
+  const lease = createQuotaLease(counter.draw);
   await takeMany(lease, 5, 100);
   const asked = counter.draws.length;
   expect(await lease.take(100)).toMatchObject({ admitted: true, remaining: 94 });
@@ -74,7 +74,7 @@ test('a permit that was drawn before is taken without a draw', async () => {
 });
 
 test('a verdict says when the second ends, admitted or refused', async () => {
-  const lease = new QuotaLease(new Counter().draw);
+  const lease = createQuotaLease(new Counter().draw);
   await toNextWindow();
   for (const [passedMs, admitted] of [
     [300, true],
@@ -89,7 +89,7 @@ test('a verdict says when the second ends, admitted or refused', async () => {
 
 test('requests without a permit wait for one draw, and the next draw is for all that still wait', async () => {
   const counter = new Counter(10);
-  const lease = new QuotaLease(counter.draw);
+  const lease = createQuotaLease(counter.draw);
   const verdicts = Array.from({ length: 50 }, () => lease.take(1_000));
   await vi.runAllTimersAsync();
   expect((await Promise.all(verdicts)).every(({ admitted }) => admitted)).toBe(true);
@@ -98,7 +98,7 @@ test('requests without a permit wait for one draw, and the next draw is for all 
 
 test('when the limit is reached, the rest of the second is refused without a draw', async () => {
   const counter = new Counter();
-  const lease = new QuotaLease(counter.draw);
+  const lease = createQuotaLease(counter.draw);
   expect(await takeMany(lease, 30, 20)).toBe(20);
   const asked = counter.draws.length;
   expect(await lease.take(20)).toMatchObject({ admitted: false, remaining: 0 });
@@ -109,7 +109,7 @@ test('when the limit is reached, the rest of the second is refused without a dra
 
 test('unspent permits expire with their second', async () => {
   const counter = new Counter();
-  const lease = new QuotaLease(counter.draw);
+  const lease = createQuotaLease(counter.draw);
   await takeMany(lease, 9, 100);
   const asked = counter.draws.length;
   await toNextWindow();
@@ -118,14 +118,14 @@ test('unspent permits expire with their second', async () => {
 });
 
 test('a raised limit applies at once, even if the old one was reached', async () => {
-  const lease = new QuotaLease(new Counter().draw);
+  const lease = createQuotaLease(new Counter().draw);
   expect(await takeMany(lease, 6, 5)).toBe(5);
   expect(await takeMany(lease, 20, 10)).toBe(5);
 });
 
 test('the remaining permits are those of all processes, as of the last draw', async () => {
   const counter = new Counter();
-  const [one, other] = [new QuotaLease(counter.draw), new QuotaLease(counter.draw)];
+  const [one, other] = [createQuotaLease(counter.draw), createQuotaLease(counter.draw)];
   await takeMany(one, 60, 100);
   expect(await other.take(100)).toMatchObject({ admitted: true, remaining: 33 });
 });
@@ -133,7 +133,7 @@ test('the remaining permits are those of all processes, as of the last draw', as
 test('without the counter, a process enforces the limit by itself, and draws again after a second', async () => {
   const counter = new Counter();
   counter.isReachable = false;
-  const lease = new QuotaLease(counter.draw);
+  const lease = createQuotaLease(counter.draw);
   expect(await takeMany(lease, 30, 20)).toBe(20);
   expect(counter.draws).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(WINDOW_MS);
@@ -144,7 +144,7 @@ test('without the counter, a process enforces the limit by itself, and draws aga
 
 test('an outage of the counter within a second does not grant the limit a second time', async () => {
   const counter = new Counter();
-  const lease = new QuotaLease(counter.draw);
+  const lease = createQuotaLease(counter.draw);
   expect(await takeMany(lease, 15, 20)).toBe(15);
   counter.isReachable = false;
   expect(await takeMany(lease, 30, 20)).toBe(5);
@@ -152,7 +152,7 @@ test('an outage of the counter within a second does not grant the limit a second
 
 test('a draw does not restore permits that were spent during it', async () => {
   const limit = 100;
-  const lease = new QuotaLease(new Counter(20).draw);
+  const lease = createQuotaLease(new Counter(20).draw);
   const singles = takeMany(lease, 48, limit);
   await vi.runAllTimersAsync();
   // Eight permits are left, twelve more are drawn, and the eight are spent during the draw.
@@ -186,7 +186,7 @@ test('several processes never admit more than the limit in a second, under rando
   );
   const property = async (limit: number, roundTripMs: number, bursts: Burst[]) => {
     const counter = new Counter(roundTripMs);
-    const leases = Array.from({ length: 4 }, () => new QuotaLease(counter.draw));
+    const leases = Array.from({ length: 4 }, () => createQuotaLease(counter.draw));
     const admitted = new Map<number, number>();
     const take = async (lease: QuotaLease, permits: number) => {
       const verdict = await lease.take(limit, permits);

@@ -20,83 +20,82 @@ const WINDOW_MS = 1_000;
 /** The largest part of the limit that a process draws ahead of need is one of these chunks. */
 const CHUNKS_PER_WINDOW = 10;
 
-/**
- * One process's share of a rate limit. Permits are drawn in chunks from a counter that all processes share,
- * and expire with the second in which they were drawn. So all processes together never exceed the limit. A
- * process draws at most as many permits ahead as it has spent in this second, so a process with little
- * traffic does not keep permits that others could use.
- */
-export class QuotaLease {
-  readonly #draw: (wanted: number) => Promise<Draw | null>;
-  #drawing: Promise<void> | null = null;
-  #waiting = 0;
-  #endsAt = -Infinity;
-  #permits = 0;
-  #spent = 0;
-  /** Permits that were refused in this second. */
-  #refused = 0;
-  /** Permits of this second that all processes have drawn, as of this process's last draw. */
-  #drawn = 0;
+export type QuotaLease = ReturnType<typeof createQuotaLease>;
 
-  /**
-   * `draw` requests permits from the shared counter. It must not reject: null means that the counter does not
-   * answer.
-   */
-  constructor(draw: (wanted: number) => Promise<Draw | null>) {
-    this.#draw = draw;
+/**
+ * Returns one process's share of a rate limit. Permits are drawn in chunks from a counter that all processes
+ * share, and expire with the second in which they were drawn. So all processes together never exceed the limit.
+ * A process draws at most as many permits ahead as it has spent in this second, so a process with little
+ * traffic does not keep permits that others could use.
+ *
+ * `draw` requests permits from the shared counter. It must not reject: null means that the counter does not
+ * answer.
+ */
+export function createQuotaLease(draw: (wanted: number) => Promise<Draw | null>) {
+  let drawing: Promise<void> | null = null;
+  let waiting = 0;
+  let endsAt = -Infinity;
+  /** Permits of this second that this process has drawn and not spent. */
+  let left = 0;
+  let spent = 0;
+  /** Permits that were refused in this second. */
+  let refused = 0;
+  /** Permits of this second that all processes have drawn, as of this process's last draw. */
+  let drawn = 0;
+
+  async function drawMore(limit: number) {
+    const startedAt = performance.now();
+    const isOver = startedAt >= endsAt;
+    if (isOver) spent = refused = left = 0;
+    const ahead = Math.min(spent, Math.ceil(limit / CHUNKS_PER_WINDOW));
+    const wanted = Math.max(waiting - left, ahead);
+    const answer = await draw(wanted);
+    if (answer === null) {
+      // Without the counter, this process admits up to the limit by itself for a second, and then draws again.
+      endsAt = performance.now() + WINDOW_MS;
+      left = Math.max(0, limit - spent);
+      drawn = Infinity;
+      return;
+    }
+    const { drawnBefore, endsInMs } = answer;
+    // Measured from before the draw was sent: the second ends here a little early, never late.
+    const isSameSecond = !isOver && startedAt + endsInMs < endsAt + WINDOW_MS / 2;
+    endsAt = startedAt + endsInMs;
+    // Requests may have spent permits during the draw: add to the permits that are left now.
+    if (!isSameSecond) left = 0;
+    left += Math.max(0, Math.min(wanted, limit - drawnBefore));
+    drawn = drawnBefore + wanted;
   }
 
   /**
    * Takes permits under a limit per second, all of them or none. Resolves without a draw if this process has
    * enough, or if no process can get enough.
    */
-  async take(limit: number, permits = 1) {
+  async function take(limit: number, permits = 1) {
     for (;;) {
-      const endsInMs = Math.max(0, this.#endsAt - performance.now());
+      const endsInMs = Math.max(0, endsAt - performance.now());
       // A draw would only take permits from other requests.
       if (permits > limit) return { admitted: false, remaining: 0, endsInMs };
-      const undrawn = Math.max(0, limit - this.#drawn);
-      const remaining = Math.min(limit, this.#permits - permits + undrawn);
-      if (endsInMs > 0 && this.#permits >= permits) {
-        this.#permits -= permits;
-        this.#spent += permits;
+      const undrawn = Math.max(0, limit - drawn);
+      const remaining = Math.min(limit, left - permits + undrawn);
+      if (endsInMs > 0 && left >= permits) {
+        left -= permits;
+        spent += permits;
         return { admitted: true, remaining, endsInMs };
       }
       if (endsInMs > 0 && remaining < 0) {
-        this.#refused += permits;
-        const retryAfterSeconds = Math.ceil(this.#refused / limit);
+        refused += permits;
+        const retryAfterSeconds = Math.ceil(refused / limit);
         return { admitted: false, remaining: remaining + permits, endsInMs, retryAfterSeconds };
       }
-      this.#waiting += permits;
-      this.#drawing ??= this.#drawMore(limit).finally(() => (this.#drawing = null));
-      await this.#drawing;
-      this.#waiting -= permits;
+      waiting += permits;
+      drawing ??= drawMore(limit).finally(() => (drawing = null));
+      await drawing;
+      waiting -= permits;
     }
   }
 
-  async #drawMore(limit: number) {
-    const startedAt = performance.now();
-    const isOver = startedAt >= this.#endsAt;
-    if (isOver) this.#spent = this.#refused = this.#permits = 0;
-    const ahead = Math.min(this.#spent, Math.ceil(limit / CHUNKS_PER_WINDOW));
-    const wanted = Math.max(this.#waiting - this.#permits, ahead);
-    const draw = await this.#draw(wanted);
-    if (draw === null) {
-      // Without the counter, this process admits up to the limit by itself for a second, and then draws again.
-      this.#endsAt = performance.now() + WINDOW_MS;
-      this.#permits = Math.max(0, limit - this.#spent);
-      this.#drawn = Infinity;
-      return;
-    }
-    // Measured from before the draw was sent: the second ends here a little early, never late.
-    const endsAt = startedAt + draw.endsInMs;
-    const isSameSecond = !isOver && endsAt < this.#endsAt + WINDOW_MS / 2;
-    this.#endsAt = endsAt;
-    // Requests may have spent permits during the draw: add to the permits that are left now.
-    if (!isSameSecond) this.#permits = 0;
-    this.#permits += Math.max(0, Math.min(wanted, limit - draw.drawnBefore));
-    this.#drawn = draw.drawnBefore + wanted;
-  }
+  return { take };
 }
 
 /** Limit of the wait for a shared counter. After it, this process decides alone. */
@@ -121,7 +120,7 @@ export function quotaLeases(db: Database, log: Logger, table: Counters) {
     isAlone = hasFailed;
     return hasFailed ? null : result;
   };
-  return (id: number) => new QuotaLease((wanted) => drawInTime(id, wanted));
+  return (id: number) => createQuotaLease((wanted) => drawInTime(id, wanted));
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { RequestRecorder, Tally } from './tally.ts';
+import type { createTally, RequestRecorder } from './tally.ts';
 
 /** An HTTP request. */
 export interface RequestShape {
@@ -51,7 +51,7 @@ export type RequestLog = ReturnType<RequestRecorder['log']>;
 export type LoadProgress = Record<'sent' | 'answered', number>;
 
 /** The result of a load. It has a log if the load requests it. */
-export type LoadResult = ReturnType<Tally['result']> & { log?: RequestLog };
+export type LoadResult = ReturnType<ReturnType<typeof createTally>['result']> & { log?: RequestLog };
 
 export const OK = '200';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OPENED_AT_ONCE, openConnections, type Connection } from './connection.ts';
 import type { Load, LoadResult, Phase } from './load.ts';
-import { createRecorder, Tally, type RequestRecorder } from './tally.ts';
+import { createRecorder, createTally, type RequestRecorder } from './tally.ts';
 
 const TICK_MS = 1;
 
@@ -13,7 +13,7 @@ export class Partners {
   readonly #load: Load;
   readonly #requests: Buffer[];
   readonly #idle: Connection[];
-  readonly #tally = new Tally();
+  readonly #tally = createTally();
   readonly #recorder: RequestRecorder | undefined;
   #open: number;
   #opening = 0;

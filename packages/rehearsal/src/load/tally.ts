@@ -10,53 +10,50 @@ const createTimes = () => createHistogram({ highest: 60_000_000, figures: 3 });
 
 const record = (times: RecordableHistogram, ms: number) => times.record(Math.max(1, Math.round(ms * 1000)));
 
-/** Counts the answers of a load that starts now, and records their latencies. */
-export class Tally {
-  readonly startedAt = performance.now();
-  readonly #cpuAtStart = process.cpuUsage();
-  readonly #answers: Record<string, number> = {};
-  readonly #latencies: RecordableHistogram = createTimes();
-  readonly #delays: RecordableHistogram = createTimes();
-  #lastAnswerAt = 0;
-
-  add(status: string, sentAt: number) {
-    this.#lastAnswerAt = performance.now();
-    this.#answers[status] = (this.#answers[status] ?? 0) + 1;
-    record(this.#latencies, this.#lastAnswerAt - sentAt);
-  }
-
-  /** Records how far the generator is behind its schedule. */
-  addDelay(ms: number) {
-    record(this.#delays, ms);
-  }
-
-  /** Waits for missing answers. Counts those that do not arrive as "none". */
-  async waitForLast(missing: () => number) {
-    const endsAt = performance.now() + LAST_ANSWERS_MS;
-    while (missing() > 0 && performance.now() < endsAt) await delay(CHECK_MS);
-    if (missing() > 0) this.#answers['none'] = missing();
-  }
-
-  /** Returns the result of a load that was requested for this time. */
-  result(seconds: number) {
-    const { user, system } = process.cpuUsage(this.#cpuAtStart);
-    const endedAt = Math.max(this.startedAt + seconds * 1000, this.#lastAnswerAt);
-    const at = (percentile: number) => this.#latencies.percentile(percentile) / 1000;
-    return {
-      /** Time from the first send to the last answer, at least the requested time. */
-      seconds: (endedAt - this.startedAt) / 1000,
-      /** End of that time, in milliseconds since the epoch. */
-      endedAt: performance.timeOrigin + endedAt,
-      /** Answers by HTTP status, or "cut" if the connection ended. */
-      answers: this.#answers,
-      /** Time from the send to the answer; in an open loop from the scheduled arrival, so that a stall counts for all waiting requests. */
-      latencyMs: { p50: at(50), p90: at(90), p99: at(99), max: this.#latencies.max / 1000 },
-      /** CPU time of the generator. */
-      cpuMicros: user + system,
-      /** Open loop: how far the generator was behind its schedule, the 99th percentile in milliseconds. */
-      lateMs: this.#delays.percentile(99) / 1000,
-    };
-  }
+/** Returns a tally that counts the answers of a load that starts now, and records their latencies. */
+export function createTally() {
+  const startedAt = performance.now();
+  const cpuAtStart = process.cpuUsage();
+  const answers: Record<string, number> = {};
+  const latencies = createTimes();
+  const delays = createTimes();
+  let lastAnswerAt = 0;
+  return {
+    startedAt,
+    add(status: string, sentAt: number) {
+      lastAnswerAt = performance.now();
+      answers[status] = (answers[status] ?? 0) + 1;
+      record(latencies, lastAnswerAt - sentAt);
+    },
+    /** Records how far the generator is behind its schedule. */
+    addDelay: (ms: number) => record(delays, ms),
+    /** Waits for missing answers. Counts those that do not arrive as "none". */
+    async waitForLast(missing: () => number) {
+      const endsAt = performance.now() + LAST_ANSWERS_MS;
+      while (missing() > 0 && performance.now() < endsAt) await delay(CHECK_MS);
+      if (missing() > 0) answers['none'] = missing();
+    },
+    /** Returns the result of a load that was requested for this time. */
+    result(seconds: number) {
+      const { user, system } = process.cpuUsage(cpuAtStart);
+      const endedAt = Math.max(startedAt + seconds * 1000, lastAnswerAt);
+      const at = (percentile: number) => latencies.percentile(percentile) / 1000;
+      return {
+        /** Time from the first send to the last answer, at least the requested time. */
+        seconds: (endedAt - startedAt) / 1000,
+        /** End of that time, in milliseconds since the epoch. */
+        endedAt: performance.timeOrigin + endedAt,
+        /** Answers by HTTP status, or "cut" if the connection ended. */
+        answers,
+        /** Time from the send to the answer; in an open loop from the scheduled arrival, so that a stall counts for all waiting requests. */
+        latencyMs: { p50: at(50), p90: at(90), p99: at(99), max: latencies.max / 1000 },
+        /** CPU time of the generator. */
+        cpuMicros: user + system,
+        /** Open loop: how far the generator was behind its schedule, the 99th percentile in milliseconds. */
+        lateMs: delays.percentile(99) / 1000,
+      };
+    },
+  };
 }
 
 const CODE = Buffer.from('"responseCode":"');
