@@ -16,11 +16,15 @@ async function submit(id: string, fields: Record<string, string>, cookie: string
   return (await request(`/do/${id}`, form)).text();
 }
 
-test('a page shows gates, devices, conflicts, refused scans and what is missing', async () => {
+test('pages show gates, devices, conflicts, refused scans and what is missing', async () => {
   const door = await createBusyDoor(database);
   const { cookie } = await addOperator('viewer');
-  const text = textOf(await show(`/events/${door.eventId}/door`, cookie));
-  expect(text).toContain('Passes that were admitted twice: 1');
+  const pages = ['door', 'door/devices', 'door/conflicts'].map((path) =>
+    show(`/events/${door.eventId}/${path}`, cookie),
+  );
+  const texts = (await Promise.all(pages)).map(textOf);
+  for (const one of texts) expect(one).toContain('Passes that were admitted twice: 1');
+  const text = texts.join(' ');
   expect(text).toContain('The list of scans is not complete .');
   expect(text).toContain(`${door.open}: scans 2 are missing ${door.open} has not signed off after scan 3`);
   expect(text).toContain(`${door.lost} is lost: scans after 0 are not known`);
@@ -74,7 +78,7 @@ test('nobody sees the doors without the right, and an unknown event has none', a
   const { eventId } = await createFixture(database.db);
   const headers = { authorization: `Bearer ${await addToken('events:read')}` };
   const { cookie } = await addOperator('viewer');
-  for (const path of ['door', 'door/events']) {
+  for (const path of ['door', 'door/events', 'door/devices', 'door/devices/events', 'door/conflicts']) {
     expect((await request(`/events/${eventId}/${path}`, { headers })).status).toBe(403);
     expect((await request(`/events/999999/${path}`, { headers: { cookie } })).status).toBe(404);
   }

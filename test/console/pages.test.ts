@@ -156,7 +156,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
   });
 
   test('a device is added without a mouse, and its camera reads the code', async () => {
-    await open(`/events/${door.eventId}/door`);
+    await open(`/events/${door.eventId}/door/devices`);
     await tabTo('Add a device, with a code that enrols it');
     await press('Enter');
     await waitUntil('the form is shown', () =>
@@ -206,6 +206,8 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     'waiting-list': `/tickets/${waitedFor}/waiting-list`,
     live: `/live/${gala.eventId}`,
     door: `/events/${door.eventId}/door`,
+    devices: `/events/${door.eventId}/door/devices`,
+    conflicts: `/events/${door.eventId}/door/conflicts`,
     'no-door': `/events/${gala.eventId}/door`,
     registrations: '/registrations',
     attendees: '/attendees',

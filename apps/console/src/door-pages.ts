@@ -4,54 +4,66 @@ import { html } from 'ghtml';
 import { encodeQR } from 'qr';
 import { addStream, liveHtml } from './live.ts';
 import { readBy, type ConsoleContext } from './operations.ts';
-import { adder } from './pages.ts';
-import { actions, fields, link, passLink, table, type Row } from './view.ts';
+import { adder, type PageRequest } from './pages.ts';
+import { actions, fields, link, passLink, table, type Html, type Row } from './view.ts';
 
 /** The report of the command has all conflicts. */
 const MOST_CONFLICTS = 100;
 
 const SCOPES = ['door:read'] as const;
 
-/** Adds the page of the doors of an event, and its stream of snapshots. */
+type Forms = (report: DoorReport, eventId: string, action: PageRequest['action']) => Html[];
+
+/** The pages of the doors: what each shows of the report, and the changes that it offers. All viewers get the same report, so it has no forms. */
+const PAGES: { name: string; path: string; show: (report: DoorReport) => string[]; forms?: Forms }[] = [
+  {
+    name: 'Gates',
+    path: '',
+    show: showGates,
+    forms: ({ gates }, eventId, action) => [
+      action('gateCreate', { eventId }),
+      ...gates.map(({ id: gateId, name }) => action('gateUpdate', { eventId, gateId }, `Change ${name}`)),
+    ],
+  },
+  { name: 'Devices', path: '/devices', show: showDevices, forms: formsOfDevices },
+  { name: 'Conflicts', path: '/conflicts', show: showConflicts },
+];
+
+/** Adds the pages of the doors of an event, each with its stream of snapshots. */
 export function addDoorPages(app: FastifyInstance, context: ConsoleContext) {
-  const path = '/events/:eventId/door';
   const reportOf = (eventId: string) => readBy<DoorReport>(context, 'doorReport', { eventId });
-  adder(app, context)(path, SCOPES, async ({ params: { eventId }, action }) => {
-    const report = await reportOf(eventId);
-    const gates = report.gates.map(({ id }) => id);
-    const gateForms = report.gates.map(({ id: gateId, name }) =>
-      action('gateUpdate', { eventId, gateId }, `Change ${name}`),
-    );
-    const deviceForms = report.devices.flatMap(({ id: deviceId, name, state }) => {
-      const given = { eventId, deviceId };
-      const code = state === 'not enrolled' ? [action('deviceCode', given, `Code for ${name}`)] : [];
-      const isGone = state === 'revoked' || state === 'lost';
-      return isGone ? [] : [...code, action('deviceRevoke', given, `Revoke ${name}`)];
+  for (const { name, path, show, forms } of PAGES) {
+    const htmlOf = (report: DoorReport) => [alertOf(report), ...show(report)].join('\n');
+    adder(app, context)(`/events/:eventId/door${path}`, SCOPES, async ({ params: { eventId }, action }) => {
+      const report = await reportOf(eventId);
+      const address = `/events/${eventId}/door`;
+      return [
+        `${name} of ${report.name}`,
+        actions(
+          link(`/events/${eventId}`, 'Event'),
+          ...PAGES.map((one) => link(address + one.path, one.name)),
+        ),
+        liveHtml(address + path, htmlOf(report)),
+        actions(...(forms?.(report, eventId, action) ?? [])),
+      ];
     });
-    return [
-      `Doors of ${report.name}`,
-      actions(link(`/events/${eventId}`, 'Event')),
-      liveHtml(`/events/${eventId}/door`, reportHtml(report)),
-      actions(action('gateCreate', { eventId }), ...gateForms),
-      actions(action('deviceCreate', { eventId, gates }), ...deviceForms),
-    ];
-  });
-  addStream(app, context, path, SCOPES, async (eventId) => {
-    const take = async () => reportHtml(await reportOf(eventId));
-    // Throws if there is no such event.
-    await take();
-    return take;
-  });
+    addStream(app, context, `/events/:eventId/door${path}`, SCOPES, async (eventId) => {
+      const take = async () => htmlOf(await reportOf(eventId));
+      // Throws if there is no such event.
+      await take();
+      return take;
+    });
+  }
 }
 
-/** Returns the state of the doors as HTML. All viewers get the same, so it has no links to forms. */
-function reportHtml({ complete, open, except, gates, devices, conflicts, refused }: DoorReport) {
-  const latest = conflicts.toReversed().slice(0, MOST_CONFLICTS);
+/** Even when empty: the browser replaces single parts only if their number stays the same. */
+const alertOf = ({ conflicts }: DoorReport) =>
+  html`<p role="alert">
+    ${conflicts.length > 0 ? `Passes that were admitted twice: ${conflicts.length}` : ''}
+  </p>`;
+
+function showGates({ complete, open, except, gates }: DoorReport) {
   return [
-    // Even when empty: the browser replaces single parts only if their number stays the same.
-    html`<p role="alert">
-      ${conflicts.length > 0 ? `Passes that were admitted twice: ${conflicts.length}` : ''}
-    </p>`,
     html`<p>The list of scans is <strong>${complete ? 'complete' : 'not complete'}</strong>.</p>`,
     html`<ul>
       !${[...open, ...except].map((reason) => html`<li>${reason}</li>`)}
@@ -60,6 +72,11 @@ function reportHtml({ complete, open, except, gates, devices, conflicts, refused
       const { id, admitted, inside, area, tickets, opensAt, closesAt } = found;
       return { id, gate, admitted, inside, area, rule, tickets: tickets ?? 'all', opensAt, closesAt };
     }),
+  ];
+}
+
+function showDevices({ devices }: DoorReport) {
+  return [
     table('Devices', devices, ({ name: device, lastCounter: scans, missing, skewMs, ...found }) => {
       const { id, state, received, lastContactAt, version } = found;
       const ranges = missing.map(([first, last]) => (first === last ? first : `${first}–${last}`));
@@ -68,6 +85,22 @@ function reportHtml({ complete, open, except, gates, devices, conflicts, refused
       const clockErrorMs = lastContactAt && Math.round(-skewMs / 100) * 100;
       return { id, device, state, ...counts, lastContactAt, clockErrorMs, version };
     }),
+  ];
+}
+
+function formsOfDevices({ gates, devices }: DoorReport, eventId: string, action: PageRequest['action']) {
+  const changes = devices.flatMap(({ id: deviceId, name, state }) => {
+    const given = { eventId, deviceId };
+    const code = state === 'not enrolled' ? [action('deviceCode', given, `Code for ${name}`)] : [];
+    const isGone = state === 'revoked' || state === 'lost';
+    return isGone ? [] : [...code, action('deviceRevoke', given, `Revoke ${name}`)];
+  });
+  return [action('deviceCreate', { eventId, gates: gates.map(({ id }) => id) }), ...changes];
+}
+
+function showConflicts({ conflicts, refused }: DoorReport) {
+  const latest = conflicts.toReversed().slice(0, MOST_CONFLICTS);
+  return [
     table('Conflicts, the latest first', latest, ({ passReference, area, first, again }) => ({
       pass: passLink(passReference),
       area,
@@ -81,7 +114,7 @@ function reportHtml({ complete, open, except, gates, devices, conflicts, refused
     table('Refused scans', refused, ({ outcome: reason, letIn: letInOffline, ...row }) => {
       return { reason, ...row, letInOffline };
     }),
-  ].join('\n');
+  ];
 }
 
 /** Returns the code of a device as HTML: large, and as a QR code for its camera. */

@@ -38,7 +38,7 @@ function requestOf(request: FastifyRequest, scopes: readonly Scope[], context: C
   };
 }
 
-type PageRequest = ReturnType<typeof requestOf>;
+export type PageRequest = ReturnType<typeof requestOf>;
 
 /** Resolves to a title, and the parts of a page as HTML. */
 type Show = (request: PageRequest) => Promise<[title: string, ...parts: string[]]>;

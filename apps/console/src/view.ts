@@ -63,7 +63,7 @@ const header = (operator: OperatorPrincipal, path: string) =>
       <span>${operator.name} (${operator.role ?? 'token'})</span> <button>Sign out</button>
     </form>`;
 
-interface Html {
+export interface Html {
   html: string;
 }
 
