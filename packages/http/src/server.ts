@@ -104,9 +104,7 @@ interface ApiCapability<Settings extends TProperties = TProperties> {
 }
 
 /** Returns the face unchanged. Infers the types of its settings. */
-export function defineApi<Settings extends TProperties>(face: ApiCapability<Settings>): ApiCapability {
-  return face;
-}
+export const defineApi = <Settings extends TProperties>(face: ApiCapability<Settings>): ApiCapability => face;
 
 /** The fields of a request that `submit` needs. */
 export type Call = Pick<FastifyRequest, 'principal' | 'authenticationMs'>;

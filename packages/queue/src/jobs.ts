@@ -79,6 +79,4 @@ export interface WorkerCapability<Settings extends TProperties = TProperties> {
 }
 
 /** Returns the interface as it is, with the types of its settings inferred. */
-export const defineWorker = <Settings extends TProperties>(
-  face: WorkerCapability<Settings>,
-): WorkerCapability => face;
+export const defineWorker = <Settings extends TProperties>(face: WorkerCapability<Settings>) => face;

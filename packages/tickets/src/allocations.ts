@@ -5,7 +5,7 @@ import { lockTicket, type Ticket } from './tickets.ts';
 
 /** The seats of a ticket that only one partner may sell, and how many it may sell at most. */
 export type Allocation = Awaited<ReturnType<typeof listAllocations>>[number];
-type AllocationSettings = Pick<Allocation, 'reserved' | 'cap' | 'releasesAt'>;
+type Settings = Pick<Allocation, 'reserved' | 'cap' | 'releasesAt'>;
 
 /** Returns the allocations of tickets of a shard. `unsold`: reserved seats that are left, and not released yet. */
 export const listAllocations = (db: Database, shardId: number, ticketIds: readonly number[]) =>
@@ -30,12 +30,7 @@ export const LIST_OR_ALLOCATIONS = 'a ticket has either allocations or a waiting
  * Sets the allocation of a partner, or removes it if it reserves nothing and has no cap. Returns the allocations of the ticket before
  * and after. Throws Failure if there is no such ticket, its event is not open to the partner, or too few seats are left.
  */
-export async function allocate(
-  db: Database,
-  ticketId: number,
-  partnerId: number,
-  settings: AllocationSettings,
-) {
+export async function allocate(db: Database, ticketId: number, partnerId: number, settings: Settings) {
   const ticket = await lockTicket(db, ticketId);
   const { shardId, eventId, offerHours } = ticket;
   const key = { shardId, ticketId, partnerId };
