@@ -50,15 +50,17 @@ export async function append(door, fields, change) {
   return stored;
 }
 
+/** @param {IDBDatabase} db */
+const waitingIn = (db) => db.transaction('scans').objectStore('scans').index('waiting');
+
 /**
  * Resolves to the oldest scans that wait for their upload: at most `limit`, with consecutive counters.
  * @param {Door} door
  * @param {number} limit
  */
 export async function waitingScans({ db }, limit) {
-  const index = db.transaction('scans').objectStore('scans').index('waiting');
   /** @type {StoredScan[]} */
-  const scans = await resultOf(index.getAll(1, limit));
+  const scans = await resultOf(waitingIn(db).getAll(1, limit));
   const [first] = scans;
   return scans.filter(({ counter }, at) => first && counter === first.counter + at);
 }
@@ -68,8 +70,7 @@ export async function waitingScans({ db }, limit) {
  * @param {Door} door
  */
 export async function recount(door) {
-  const index = door.db.transaction('scans').objectStore('scans').index('waiting');
-  door.waiting = await resultOf(index.count());
+  door.waiting = await resultOf(waitingIn(door.db).count());
 }
 
 /**

@@ -62,11 +62,11 @@ async function storePage(door, { cursor, serials, at }, hasMore) {
 /** @param {Door} door @param {State} state */
 async function storeState(door, { device, event, keys: { keys }, gates, nextCounter }) {
   const document = await readDocument(event, 'event', keys);
-  const gateID = gates.length === 1 ? gates[0]?.gateID : door.gateID;
-  const chosen = gates.some((gate) => gate.gateID === gateID) ? (gateID ?? null) : null;
+  const [gate] = gates.length === 1 ? gates : gates.filter(({ gateID }) => gateID === door.gateID);
   const named = { ...door.device, deviceName: device.deviceName };
   const { clockOffsetMs } = door;
-  await saveFacts(door, { device: named, event: document, keys, gates, gateID: chosen, clockOffsetMs });
+  const gateID = gate?.gateID ?? null;
+  await saveFacts(door, { device: named, event: document, keys, gates, gateID, clockOffsetMs });
   await sendLostAgain(door, nextCounter);
 }
 

@@ -58,12 +58,14 @@ export async function* exportRegistrations(
   }
 }
 
+/** The next registrations of a shard, of any event. */
+const nextOf = (shardId: number, after: number) => sql`
+  select * from registrations where shard_id = ${shardId} and serial > ${after} order by serial limit ${WINDOW}`;
+
 /** Returns the last of the next WINDOW serials of a shard; null if there are none. */
 async function windowEnd(db: Database, shardId: number, after: number) {
   const { rows } = await sql<{ end: number | null }>`
-    select max(serial) as end from (
-      select serial from registrations where shard_id = ${shardId} and serial > ${after} order by serial limit ${WINDOW}
-    ) next`.execute(db);
+    select max(serial) as end from (${nextOf(shardId, after)}) next`.execute(db);
   return rows[0]!.end;
 }
 
@@ -74,9 +76,7 @@ async function readPage(db: Database, shardId: number, eventId: number, after: n
       r.partner_id as "partnerId", ticket_id as "ticketId", t.title as "ticketTitle", reserved_at as "reservedAt",
       cancelled_at as "cancelledAt", ${ATTENDEE}
     from (
-      select * from (
-        select * from registrations where shard_id = ${shardId} and serial > ${after} order by serial limit ${WINDOW}
-      ) next
+      select * from (${nextOf(shardId, after)}) next
       where event_id = ${eventId}
       order by serial limit ${PAGE}
     ) r

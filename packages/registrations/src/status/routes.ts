@@ -93,16 +93,14 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
         bodyLimit: BODY_LIMIT_BYTES,
       },
       async (request, reply) => {
-        const { principal, params } = request;
-        const { passReference } = params;
-        const named = nameOf(principal, passReference);
+        const { passReference } = request.params;
+        const named = nameOf(request.principal, passReference);
         if (!named) return reply.fail('34');
         const outcome = await changes[name].submit(request, named);
         if (outcome === 'cancelled' || outcome === 'confirmed') return success(passReference);
-        const find = () => findRegistration(named);
         // If this read fails, the refusal has the default message.
-        const row = outcome === 'too-late' ? await find().catch(() => undefined) : undefined;
-        const refusal = refusalOf(outcome, { 'too-late': row && whyTooLate(name, row) });
+        const row = outcome === 'too-late' && (await findRegistration(named).catch(() => undefined));
+        const refusal = refusalOf(outcome, { 'too-late': row ? whyTooLate(name, row) : undefined });
         return changes[name].refuse(request, reply, ...refusal);
       },
     );
