@@ -45,7 +45,7 @@ function visibleOptions(command: CommandUnknownOpts) {
 }
 
 /** Builds the command line. It throws CommanderError in place of ending the process. */
-export function buildProgram(cli: Cli): Command {
+export function buildProgram(cli: Cli) {
   const program = new Command('floodgate')
     .description("Floodgate's operator command. Reads DATABASE_URL, QUEUE_URL and QUEUE_NAMESPACE.")
     .version(manifest.version)

@@ -137,15 +137,15 @@ function snapshotHtml(snapshots: readonly Snapshot[]) {
   const seconds = (last.at - first.at) / 1_000;
   const paceOf = (now: number, before = now) => (seconds > 0 ? (now - before) / seconds : 0);
   const takenBefore = new Map(first.tickets.map(({ id, taken }) => [id, taken]));
-  const apis = last.processes.filter(({ service }) => service === 'api');
+  const running = Object.groupBy(last.processes, ({ service }) => service as string);
+  const apis = running['api'] ?? [];
   const before = new Map(first.processes.map(({ id, facts }) => [id, facts.refused]));
   const refused: Record<string, number> = {};
   for (const { id, facts } of apis)
     for (const [code, count] of Object.entries<number>(facts.refused ?? {}))
       refused[code] = (refused[code] ?? 0) + paceOf(count, before.get(id)?.[code]);
   const waiting = apis.reduce((sum, { facts }) => sum + (facts.waiting ?? 0), 0);
-  const numberOf = (name: string) => last.processes.filter(({ service }) => service === name).length;
-  const services = ['api', 'worker', 'delivery'].map((name) => [name, numberOf(name)]);
+  const services = ['api', 'worker', 'delivery'].map((name) => [name, running[name]?.length ?? 0]);
   const { deliveries, ...backlog } = last.backlog;
   const { shardsAway, ...kinds } = deliveries;
   return [

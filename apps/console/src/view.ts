@@ -63,12 +63,9 @@ const header = (operator: OperatorPrincipal, path: string) =>
       <span>${operator.name} (${operator.role ?? 'token'})</span> <button>Sign out</button>
     </form>`;
 
-export interface Html {
-  html: string;
-}
-
 /** Marks text as HTML. */
-const raw = (text: string): Html => ({ html: text });
+const raw = (text: string) => ({ html: text });
+export type Html = ReturnType<typeof raw>;
 
 export const link = (href: string, name: string | number) => raw(html`<a href="${href}">${name}</a>`);
 

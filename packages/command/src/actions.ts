@@ -36,15 +36,15 @@ export async function withDatabase<Result>(
   return await work(db);
 }
 
-/** Makes a command run `work` with its parsed options and arguments, and print the answer. */
-export function answering<Args extends unknown[], Options extends OptionValues>(
-  command: Command<Args, Options>,
+/** Makes a command run `work` with its parsed options, and print the answer. */
+export function answering<Options extends OptionValues>(
+  command: Command<unknown[], Options>,
   cli: Cli,
-  work: (options: Options, ...args: Args) => Promise<Answer>,
+  work: (options: Options) => Promise<Answer>,
 ) {
   const withJson = command.option('--json', 'print one JSON document');
   withJson.action(async () => {
-    const answer = await work(command.opts(), ...command.processedArgs).catch((error: unknown) => {
+    const answer = await work(command.opts()).catch((error: unknown) => {
       if (!(error instanceof InvalidInput)) throw error;
       const typed = (field: string) => sourceOf(command, field)?.typed ?? field;
       const rules = Object.entries(error.rules).map(([field, rule]) => [typed(field), rule]);
@@ -98,14 +98,14 @@ function sourceOf(command: CommandUnknownOpts, field: string) {
 }
 
 /** Like `answering`, for work on the database of DATABASE_URL, which is open only during the work. */
-export function answeringFromDatabase<Args extends unknown[], Options extends OptionValues>(
-  command: Command<Args, Options>,
+export function answeringFromDatabase(
+  command: Command<unknown[]>,
   cli: Cli,
-  work: (db: Database, options: Options, ...args: Args) => Promise<Answer>,
+  work: (db: Database) => Promise<Answer>,
 ) {
-  answering(command, cli, async (options, ...args) => {
+  answering(command, cli, async () => {
     const { databaseUrl } = await loadSettings(cli.env);
-    return withDatabase(databaseUrl, STATEMENT_TIMEOUT_MS, (db) => work(db, options, ...args));
+    return withDatabase(databaseUrl, STATEMENT_TIMEOUT_MS, work);
   });
 }
 
@@ -117,7 +117,7 @@ export function answeringChange(
 ) {
   const BY = 'name for the audit log; by default the user of this machine';
   const signed = command.option('--by <who>', BY, parseText);
-  answeringFromDatabase<unknown[], { by?: string }>(signed, cli, (db, { by = userName() }) => work(db, by));
+  answeringFromDatabase(signed, cli, (db) => work(db, signed.opts().by ?? userName()));
 }
 
 /** Returns the name of the user who runs this process. In a container the user may have none. */

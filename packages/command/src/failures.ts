@@ -8,7 +8,7 @@ export class Unreachable extends Failure {
 }
 
 /** Returns the error line of a failed command (or null), without stack trace or password, and its exit code: 2 for wrong input. */
-export function endingOf(error: unknown): { line: string | null; exitCode: number } {
+export function endingOf(error: unknown) {
   // Commander also throws after --help and --version, which are not failures.
   if (error instanceof CommanderError && error.exitCode === 0) return { line: null, exitCode: 0 };
   const isWrongInput = [CommanderError, InvalidInput, ConfigError].some((kind) => error instanceof kind);

@@ -176,8 +176,8 @@ export async function listOperators(db: Database) {
 }
 
 /** A session or token. */
-export type OpenAccess = Record<'id' | 'name', string> &
-  Record<'createdAt' | 'expiresAt', Date> & { kind: 'session' | 'token'; scopes: Scope[] | null };
+export type OpenAccess = Record<'id' | 'kind' | 'name', string> &
+  Record<'createdAt' | 'expiresAt', Date> & { scopes: Scope[] | null };
 
 /** Returns the open sessions and tokens, newest first. */
 export async function listAccess(db: Database) {

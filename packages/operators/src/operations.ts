@@ -80,7 +80,7 @@ export function valueOf(schema: TSchema, text: unknown): unknown {
 }
 
 /** Returns the value of a field in JSON, which has times as texts with an offset. */
-export function fromJson(schema: TSchema, value: unknown): unknown {
+export function fromJson(schema: TSchema, value: unknown) {
   if (typeof value !== 'string' || !has(schema, 'Date')) return value;
   try {
     return new Date(Temporal.Instant.from(value).epochMilliseconds);

@@ -56,7 +56,8 @@ function addPassChecks(pass: Command, cli: Cli, reads: Reads): void {
     .command('show')
     .description('show the pass of a confirmed registration')
     .argument('<passReference>', 'its pass reference', parseText);
-  answeringFromDatabase(show, cli, async (db, _options, passReference) => {
+  answeringFromDatabase(show, cli, async (db) => {
+    const [passReference] = show.processedArgs;
     const { findByPassReference } = await import('@floodgate/registrations/list');
     const { createPassSigner, parsePass, readEventDocument } = await import('./index.ts');
     const { row } = await findByPassReference(db, passReference);

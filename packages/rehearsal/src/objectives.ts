@@ -4,6 +4,9 @@ import type { Observed } from './observe.ts';
 /** Answers that follow from the rules of the sale, such as "sold out". The others are failures. */
 const REGULAR = ['00', '31', '32', '33', '37'];
 
+/** The codes of requests that have no answer. */
+const UNANSWERED = ['cut', 'none', 'gone'];
+
 /** Returns the value below which this share of the sorted values lies; null without values. */
 export function quantile(sorted: Float64Array, share: number) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
@@ -11,12 +14,8 @@ export function quantile(sorted: Float64Array, share: number) {
 
 /** Returns the sorted times from the arrival to the answer in milliseconds, without requests that have no answer. */
 export function timesOf({ dueAt, answeredAt, code }: RequestLog, numbers: Iterable<number> = dueAt.keys()) {
-  const timeOf = (number: number) => answeredAt[number]! - dueAt[number]!;
-  // A connection that ended has a time, but no answer.
-  const times = Float64Array.from(numbers, (number) =>
-    code[number] === 'cut' ? Number.NaN : timeOf(number),
-  );
-  return times.filter((ms) => !Number.isNaN(ms)).sort();
+  const answered = [...numbers].filter((number) => !UNANSWERED.includes(code[number]!));
+  return Float64Array.from(answered, (number) => answeredAt[number]! - dueAt[number]!).sort();
 }
 
 /** The rehearsed launch in figures. */

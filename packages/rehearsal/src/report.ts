@@ -10,8 +10,7 @@ const COLOURS = ['#2563eb', '#b45309', '#15803d', '#be123c', '#7c3aed', '#0e7490
 
 /** Returns lines over the seconds of the rehearsal as an SVG picture. */
 function plot(title: string, lines: readonly Line[]) {
-  const all = lines.flatMap(({ values }) => values.filter((value) => value !== null));
-  const most = Math.max(1, ...all);
+  const most = Math.max(1, ...lines.flatMap(({ values }) => values.map(Number)));
   const seconds = Math.max(2, ...lines.map(({ values }) => values.length));
   const x = (second: number) => LEFT + (second / (seconds - 1)) * (WIDTH - LEFT);
   const y = (value: number) => TOP + (1 - value / most) * HEIGHT;

@@ -43,7 +43,7 @@ const SESSION = `set datestyle = iso; set default_transaction_isolation = 'read 
   set standard_conforming_strings = on; set array_nulls = on`;
 
 /** Returns a pool. It connects on first use, so a server that is down is not an error here. */
-export function connect(options: ConnectOptions): Database {
+export function connect(options: ConnectOptions) {
   const { connectTimeoutMs = 2_000, statementTimeoutMs, prepareStatements = false, owner } = options;
   const pool = new pg.Pool({
     connectionString: options.connectionString,

@@ -69,9 +69,9 @@ export function createShardReads(limit: number): ShardReads {
 export function shardLoader<Key extends { shardId: number }, Value>(
   shardReads: ShardReads,
   read: (keys: Key[]) => Promise<Value[]>,
-): (key: Key) => Promise<Value> {
+) {
   const loaders = new Map<number, (key: Key) => Promise<Value>>();
   const createLoader = (shardId: number) =>
     batchLoader((keys: Key[]) => shardReads(shardId, () => read(keys)));
-  return (key) => loaders.getOrInsertComputed(key.shardId, createLoader)(key);
+  return (key: Key) => loaders.getOrInsertComputed(key.shardId, createLoader)(key);
 }

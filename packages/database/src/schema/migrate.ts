@@ -64,7 +64,7 @@ export async function assertReady(db: Database, service: ServiceName) {
  * applied them. Throws Failure if a table file has changed.
  */
 async function findOutdated(db: Database) {
-  const { rows } = await sql<{ name: string; hash: string; release: string }>`
+  const { rows } = await sql<Record<'name' | 'hash' | 'release', string>>`
     select name, hash, release from schema_files`.execute(db);
   const applied = new Map(rows.map((row) => [row.name, row]));
   return (await readSqlFiles()).filter(({ name, folder, hash }) => {

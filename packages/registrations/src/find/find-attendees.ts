@@ -5,7 +5,7 @@ import { InvalidInput } from '@floodgate/service/failure';
 import { Type, type Static } from '@sinclair/typebox';
 import { sql } from 'kysely';
 import { KINDS } from '../list/list-registrations.ts';
-import { findRegistrations, passReferenceOf } from '../status/find-registrations.ts';
+import { findRegistrations, passReferenceOf, type RegistrationQuery } from '../status/find-registrations.ts';
 
 /**
  * Makes up to `most` further registrations of a shard known to findAttendees. Returns whether it should be called again at once: not
@@ -38,8 +38,7 @@ const READ_AT_ONCE = 1_000;
 /** Sorts after every text that begins with the prefix. */
 const LAST_CHARACTER = '\u{10ffff}';
 
-type Found = Record<'shardId' | 'eventId' | 'serial' | 'partnerId', number> &
-  Record<'fullName' | 'emailAddress', string>;
+type Found = RegistrationQuery & Record<'fullName' | 'emailAddress', string>;
 
 /**
  * Finds attendees by the beginning of their name or address. A registration is found a few seconds after it was confirmed or failed. With

@@ -3,7 +3,7 @@ import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql, type RawBuilder } from 'kysely';
-import type { ChangeGroups, NamedRegistration } from '../change/change-registrations.ts';
+import type { ChangeGroups } from '../change/change-registrations.ts';
 import { answering } from '../register/route.ts';
 import { refusalOf } from '../status/routes.ts';
 
@@ -75,7 +75,7 @@ async function leaveWaitingLists(db: Database, { shardId, eventId, partnerId }: 
 }
 
 /** `before`: the offset before its journal segment. Null: it is not in the journal yet. */
-type Found = Pick<NamedRegistration, 'serial' | 'passCode'> & { before: number | null };
+type Found = Record<'serial' | 'passCode', number> & { before: number | null };
 
 /**
  * Finds up to `limit` registrations of a partner under an event that are not cancelled: first those that the journal may not have,

@@ -128,7 +128,7 @@ export class Partners {
   }
 
   #forgetGone() {
-    const { patienceMs = Number.POSITIVE_INFINITY } = this.#load;
+    const { patienceMs = Infinity } = this.#load;
     for (const goneBefore = performance.now() - patienceMs; this.#arrivals[this.#next]! < goneBefore;) {
       this.#recorder?.gone(this.#next);
       this.#next += 1;
