@@ -37,6 +37,8 @@ export type Loaded<Item> = Map<string, { item: Item } | { outcome: Outcome }>;
 export interface SendLoopOptions<Message> {
   db: Database;
   kinds: readonly DeliveryKind<Message>[];
+  /** Queues what is new in a shard. Runs before each lease. Resolves to whether more may be new. */
+  queue: (shardId: number) => Promise<boolean>;
   /** Never rejects. */
   send: (message: Message) => Promise<Attempt>;
   rate: SendingRate;
@@ -64,7 +66,7 @@ const POLL_INTERVAL_MS = 400;
 /** Deliveries that are leased per poll while the process yields to others. */
 const PAGE_WHILE_YIELDING = 20;
 
-/** Sends deliveries: lease, load, send, record. First attempts and retries take the same path. */
+/** Sends deliveries: queue, lease, load, send, record. First attempts and retries take the same path. */
 export class SendLoop<Message extends { revision: number }> {
   readonly #options: SendLoopOptions<Message>;
   readonly #breaker = createCircuitBreaker();
@@ -76,7 +78,7 @@ export class SendLoop<Message extends { revision: number }> {
   #asked = 0;
   readonly #yields = createYielding();
   #leasedAt = -Infinity;
-  /** Whether a delivery was leased since the last run of the task. */
+  /** Whether a delivery was queued or leased since the last run of the task. */
   #hasLeased = false;
   readonly #readShards: () => Promise<number[]>;
   #shards: readonly number[] = [];
@@ -99,16 +101,16 @@ export class SendLoop<Message extends { revision: number }> {
       this.#shards = await this.#readShards();
       const isIdle = !this.#hasLeased && this.#sending.size === 0;
       this.#hasLeased = false;
-      this.poll();
+      this.#poll();
       return isIdle ? 'idle' : 'done';
     },
   };
 
   /** Leases due deliveries in every shard. A shard that does not answer does not delay the others. */
-  poll = (): void => {
+  #poll(): void {
     this.#shards.forEach((shardId) => this.#unread.add(shardId));
     this.#leaseNext();
-  };
+  }
 
   /** Leases from the shard that has waited longest, so that probes reach every shard. */
   #leaseNext(): void {
@@ -151,18 +153,22 @@ export class SendLoop<Message extends { revision: number }> {
   }
 
   async #leaseFrom(shardId: number): Promise<void> {
-    const { db, kinds } = this.#options;
-    for (let most = this.#wanted(), found = 1; most > 0 && found > 0; most = this.#wanted()) {
+    for (let most = this.#wanted(), hasMore = true; most > 0 && hasMore; most = this.#wanted()) {
       this.#asked += most;
       this.#leasedAt = performance.now();
-      const withSuspect = ![...this.#sending].some(({ isSuspect }) => isSuspect);
-      const leased = leaseDeliveries(db, shardId, kinds, most, withSuspect);
-      const page = await leased.finally(() => (this.#asked -= most));
-      found = page.length;
-      this.#hasLeased ||= found > 0;
-      page.forEach((delivery) => this.#sending.add(delivery));
-      void this.#sendPage(page);
+      hasMore = await this.#leasePage(shardId, most).finally(() => (this.#asked -= most));
+      this.#hasLeased ||= hasMore;
     }
+  }
+
+  async #leasePage(shardId: number, most: number): Promise<boolean> {
+    const { db, kinds, queue } = this.#options;
+    const hasQueued = await queue(shardId);
+    const withSuspect = ![...this.#sending].some(({ isSuspect }) => isSuspect);
+    const page = await leaseDeliveries(db, shardId, kinds, most, withSuspect);
+    page.forEach((delivery) => this.#sending.add(delivery));
+    void this.#sendPage(page);
+    return hasQueued || page.length > 0;
   }
 
   async #sendPage(leased: readonly Delivery[]): Promise<void> {
@@ -234,7 +240,7 @@ export class SendLoop<Message extends { revision: number }> {
       // A delivery that was put back without a reason is not reported: there was no attempt.
       if (isRecorded && (outcome.reason !== null || outcome.state === 'sent')) onOutcome(outcome, delivery);
     }
-    this.poll();
+    this.#poll();
     await delay(GATHER_MS);
     return [];
   }

@@ -1,14 +1,25 @@
 import type { Static, TObject } from '@sinclair/typebox';
-import { inEachShard } from '@floodgate/database';
+import { inEachShard, inTransaction } from '@floodgate/database';
 import {
   countUnfinished,
   createSendingRate,
+  hasQueued,
   pruneDeliveries,
+  queueDeliveries,
   SendLoop,
   type SendLoopOptions,
 } from '@floodgate/deliveries';
-import { EVENT_KINDS } from '@floodgate/events';
-import { defineDelivery, runConsumers, type DeliveryContext } from '@floodgate/journal';
+import { CONFIRMATION, EVENT_KINDS, findEvent, WAITING_OFFER } from '@floodgate/events';
+import {
+  advance,
+  defineDelivery,
+  leaseConsumers,
+  readJournal,
+  release,
+  releaseCaughtUp,
+  type Consumer,
+  type DeliveryContext,
+} from '@floodgate/journal';
 import type { Metrics } from '@floodgate/metrics';
 import { createPassSigner } from '@floodgate/passes';
 import { recordSpan, throttledWarn, type Logger } from '@floodgate/service';
@@ -17,15 +28,11 @@ import { attendeeKind } from './kinds/attendee-mails.ts';
 import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
 import { createMailcatcher } from './mailcatcher.ts';
 import type { MailMessage } from './message.ts';
-import { queueConfirmations } from './queue-confirmations.ts';
 import { mailSettings, parseSender } from './settings.ts';
 import { openSmtp, type Transport } from './smtp.ts';
 import { suppressRefused } from './suppressions.ts';
 
-const POLL_INTERVAL_MS = 400;
 const PRUNE_INTERVAL_MS = 600_000;
-/** Events whose journal is read at the same time. */
-const SLOTS = 4;
 /** Running attempts get this long to end when the process stops. Then they are aborted, and their e-mails may be sent twice. */
 const END_WITHIN_MS = 5_000;
 
@@ -49,10 +56,8 @@ export const mailDelivery = defineDelivery({
 type MailContext = DeliveryContext<Static<TObject<typeof mailSettings>>>;
 
 function startSending(context: MailContext, transport: Transport) {
-  const { db, log, metrics, config } = context;
-  const { isOutside } = transport;
+  const { db, metrics, config } = context;
   const loop = startLoop(context, transport);
-  const warn = throttledWarn('cannot read the journal of an event for e-mails; retrying');
   metrics.figures(() => countUnfinished(db), {
     deliveries: {
       help: 'E-mails that are not finished, by kind and state',
@@ -60,17 +65,9 @@ function startSending(context: MailContext, transport: Transport) {
       samples: (found) => found.map(({ count, ...labels }) => [labels, count]),
     },
   });
-  const consumers = runConsumers({
-    db,
-    kind: 'mail',
-    concurrency: SLOTS,
-    onError: (err, { eventId }) => warn(log, { err, eventId }),
-    run: (consumer) => queueConfirmations({ db, log, isOutside, onQueued: loop.poll }, consumer),
-  });
   const prune = (shardId: number) => pruneDeliveries(db, shardId, config.DELIVERY_RETENTION_DAYS);
   return {
     tasks: [
-      { name: 'mail journal', intervalMs: POLL_INTERVAL_MS, run: consumers.poll },
       loop.task,
       { name: 'old deliveries', intervalMs: PRUNE_INTERVAL_MS, run: () => inEachShard(db, prune) },
     ],
@@ -79,18 +76,19 @@ function startSending(context: MailContext, transport: Transport) {
         loop.abandon();
         transport.close();
       }, END_WITHIN_MS);
-      await Promise.all([consumers.close(), loop.close()]);
+      await loop.close();
       clearTimeout(cutOff);
       transport.close();
     },
   };
 }
 
-function startLoop({ db, log, metrics, config }: MailContext, { isOutside, send }: Transport) {
+function startLoop(context: MailContext, { isOutside, send }: Transport) {
+  const { db, log, metrics, config } = context;
   // The format of the setting was checked.
   const options = { db, isOutside, sender: parseSender(config.MAIL_FROM)!, passes: createPassSigner({ db }) };
   const warnings = {
-    lease: throttledWarn('cannot lease deliveries; retrying'),
+    lease: throttledWarn('cannot queue or lease deliveries; retrying'),
     load: throttledWarn('cannot load a delivery; retrying'),
     render: throttledWarn('cannot compose an e-mail; retrying'),
     record: throttledWarn('cannot record outcomes of e-mails; retrying'),
@@ -98,6 +96,7 @@ function startLoop({ db, log, metrics, config }: MailContext, { isOutside, send 
   return new SendLoop<MailMessage>({
     db,
     kinds: [...EVENT_KINDS.map((kind) => attendeeKind(kind, options)), webhookDisabledKind(options)],
+    queue: (shardId) => queueNews(context, isOutside, shardId),
     send: traced(send),
     rate: createSendingRate(db, log, config.MAIL_PER_SECOND),
     beforeRecord: (ended) => suppressRefused(db, ended),
@@ -106,6 +105,59 @@ function startLoop({ db, log, metrics, config }: MailContext, { isOutside, send 
     onError: (err, what, delivery) =>
       warnings[what](log, what === 'render' ? { failure: err.name, eventId: delivery?.eventId } : { err }),
   });
+}
+
+/** The kind of e-mail for each kind of journal entry. */
+const KINDS = { confirmed: CONFIRMATION, 'waiting.offered': WAITING_OFFER } as const;
+const ENTRY_KINDS = Object.keys(KINDS) as (keyof typeof KINDS)[];
+/** Events whose journal is read before the next lease of deliveries. */
+const EVENTS_AT_ONCE = 4;
+/** Maximum number of journal entries that are queued at once. */
+const PAGE = 1_000;
+/**
+ * If this many e-mails of a kind and event are due, no more are queued. So the e-mails of a launch do not delay those of other events, and
+ * e-mails can be disabled before most of them are queued.
+ */
+const MOST_QUEUED = 2_000;
+const RECHECK_MS = 200;
+const EXPIRED = 'journal entries have expired; e-mails continue with the oldest entry that is kept';
+/** If a page fails, or its process dies, it is read again after this time. */
+const LEASE_SECONDS = 5;
+
+/** Queues e-mails for the next confirmations and offers of a shard. Returns whether there were entries to read. */
+async function queueNews(context: MailContext, isOutside: boolean, shardId: number): Promise<boolean> {
+  const consumers = await leaseConsumers(context.db, shardId, 'mail', EVENTS_AT_ONCE, LEASE_SECONDS);
+  let hasRead = false;
+  for (const consumer of consumers) hasRead = (await queuePage(context, isOutside, consumer)) || hasRead;
+  return hasRead;
+}
+
+/** Queues an e-mail for each entry of the next page of an event. Advances the cursor in the same transaction. */
+async function queuePage({ db, log }: MailContext, isOutside: boolean, consumer: Consumer): Promise<boolean> {
+  const { shardId, eventId } = consumer;
+  for (const kind of Object.values(KINDS))
+    if (await hasQueued(db, { shardId, eventId, kind }, MOST_QUEUED)) {
+      await release(db, consumer, RECHECK_MS);
+      return false;
+    }
+  const { mode } = await findEvent(db, eventId);
+  const page = await readJournal(db, { shardId, eventId, kinds: ENTRY_KINDS }, consumer.cursor, PAGE);
+  const isExpired = typeof page === 'string';
+  if (isExpired) log.warn({ eventId, problem: page }, EXPIRED);
+  const { entries, cursor, more } = isExpired ? { entries: [], cursor: 0, more: true } : page;
+  // E-mails of test events must not leave this machine.
+  const wanted = isOutside && mode === 'test' ? [] : entries;
+  await inTransaction(db, async (transaction) => {
+    // Advance first, so that a process that has lost the lease queues nothing.
+    if (!(await advance(transaction, consumer, cursor))) return;
+    for (const kind of ENTRY_KINDS) {
+      const ofKind = wanted.filter((entry) => entry.kind === kind);
+      const subjects = ofKind.map(({ serial, at }) => ({ subject: String(serial), since: at }));
+      await queueDeliveries(transaction, { shardId, eventId, kind: KINDS[kind] }, subjects);
+    }
+    await (more ? release : releaseCaughtUp)(transaction, consumer);
+  });
+  return true;
 }
 
 /** Records the span of each attempt, in the trace of its registration. */

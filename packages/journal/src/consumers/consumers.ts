@@ -41,11 +41,17 @@ const NOW = sql<Date>`now()`;
 const inSeconds = (seconds: number) => sql<Date>`now() + make_interval(secs => ${seconds})`;
 
 /** Leases up to `limit` consumers of a shard that are behind and due, the longest waiting first. */
-export async function leaseConsumers(db: Database, shardId: number, kind: ConsumerKind, limit: number) {
+export async function leaseConsumers(
+  db: Database,
+  shardId: number,
+  kind: ConsumerKind,
+  limit: number,
+  leaseSeconds = LEASE_SECONDS,
+) {
   const found = await sql<{ areDue: boolean }>`select find_news(${shardId}, ${kind}) as "areDue"`.execute(db);
   if (!found.rows[0]!.areDue) return [];
   const { rows } = await sql<Consumer & { nextAt: Date }>`
-    update journal_consumers set lease = ${randomUUID()}, leased_until = ${inSeconds(LEASE_SECONDS)}
+    update journal_consumers set lease = ${randomUUID()}, leased_until = ${inSeconds(leaseSeconds)}
     where shard_id = ${shardId} and id = any(array(
       select id from journal_consumers
       where shard_id = ${shardId} and kind = ${kind} and is_behind and state = 'active' and next_at <= now()
