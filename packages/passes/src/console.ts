@@ -6,8 +6,7 @@ import { CURSOR_PROBLEMS } from '@floodgate/registrations/list';
 import { Failure, InvalidInput, sqlStateOf } from '@floodgate/service/failure';
 import { rotatePassKeyAction, withdrawPassKeyAction } from './actions.ts';
 import { readEventDocument, readRevocations, validityOf } from './documents.ts';
-import { createPassSigner, listPassKeys, readPublicKeys } from './keys.ts';
-import { parsePass, verifyPass } from './token.ts';
+import { createPassSigner, listPassKeys, parsePass, readPublicKeys, verifyPass } from './pass.ts';
 
 const { performs, reads } = operationsOn('passes');
 

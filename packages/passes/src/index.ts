@@ -1,4 +1,11 @@
 export { readEventDocument, readRevocations, type Revocations } from './documents.ts';
-export { createPassSigner, jwkSetOf, type PassSigner } from './keys.ts';
-export { qrPng } from './qr-code.ts';
-export { parsePass, recognizePass, signPass, verifyPass } from './token.ts';
+export {
+  createPassSigner,
+  jwkSetOf,
+  parsePass,
+  qrPng,
+  recognizePass,
+  signPass,
+  verifyPass,
+  type PassSigner,
+} from './pass.ts';
