@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { perform } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
-import { digestOf, suppress } from '@floodgate/mail/suppressions';
+import { digestOf, suppress } from '@floodgate/mail/kinds/attendee-mails';
 import { leaveWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
 import { sql } from 'kysely';
 import PostalMime from 'postal-mime';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { askShards, shardIds, textArray, type Database } from '@floodgate/database';
-import { sql, type QueryResult, type RawBuilder } from 'kysely';
-import type { Ended } from './outcome.ts';
+import { textArray, type Database, type DeliveryState } from '@floodgate/database';
+import { sql } from 'kysely';
 
 /*
  * A delivery is one message for one recipient. Its row in `deliveries` goes through these states:
@@ -57,95 +56,7 @@ export async function queueDeliveries(
     on conflict (shard_id, event_id, kind, subject) do nothing`.execute(db);
 }
 
-/** Replaces a row (`kept`) with its newer edition (`excluded`). */
-const AS_INSERTED = sql`
-  state = excluded.state, attempts = excluded.attempts, possibly_twice = excluded.possibly_twice, lease = null,
-  reason = null, created_at = excluded.created_at, tried_at = null`;
-
-/**
- * Queues the next edition of a delivery, or the first one. It replaces an edition that is still queued. The earliest time to send it is
- * `apartMinutes` after the previous edition was sent.
- */
-export async function queueEdition(
-  db: Database,
-  { shardId, eventId, kind }: Queue,
-  subject: string,
-  apartMinutes: number,
-): Promise<void> {
-  // In UTC: Citus rejects an update that adds an interval to a column if the result depends on the session's time zone.
-  const sentAtUtc = sql`kept.sent_at at time zone 'utc'`;
-  await sql`
-    insert into deliveries as kept (shard_id, event_id, kind, subject)
-    values (${shardId}, ${eventId}, ${kind}, ${subject})
-    on conflict (shard_id, event_id, kind, subject) do update
-    set revision = kept.revision + 1, ${AS_INSERTED},
-      due_at = greatest(
-        excluded.due_at, (${sentAtUtc} + make_interval(mins => ${apartMinutes}::integer)) at time zone 'utc'
-      )`.execute(db);
-}
-
-/** Rows that one statement reads and writes, so that it ends long before the timeout of statements. */
-const WRITTEN_AT_ONCE = 20_000;
-
-/** Returns the last subject of the range after this one. Undefined: the range has all that are left. */
-const endOfRange = async (db: Database, queue: Queue, after: string) => {
-  const rest = deliveriesOf(db, queue).where('subject', '>', after).orderBy('subject').select('subject');
-  return (await rest.offset(WRITTEN_AT_ONCE).limit(1).executeTakeFirst())?.subject;
-};
-
-type Write = (isWanted: RawBuilder<unknown>) => Promise<QueryResult<unknown>>;
-
-/** Writes all deliveries of a queue, one range of subjects after another. Returns the number of rows that changed. */
-async function inRanges(db: Database, queue: Queue, write: Write): Promise<number> {
-  let changed = 0n;
-  let after: string | undefined = '';
-  while (after !== undefined) {
-    const end = await endOfRange(db, queue, after);
-    const written = await write(sql`subject > ${after} and ${end ? sql`subject <= ${end}` : sql`true`}`);
-    changed += written.numAffectedRows!;
-    after = end;
-  }
-  return Number(changed);
-}
-
-/**
- * Queues a delivery of `kind` for each subject that got, or may have got, a delivery of the kind `after` in an edition older than
- * `revision`. Returns the number of queued deliveries. Idempotent.
- */
-export async function queueFollowUps(
-  db: Database,
-  { shardId, eventId, kind }: Queue,
-  { after, revision }: { after: string; revision: number },
-): Promise<number> {
-  const followUp: Write = (isWanted) =>
-    sql`
-    insert into deliveries as kept (shard_id, event_id, kind, subject, revision)
-    select shard_id, event_id, ${kind}::text, subject, ${revision}::integer from deliveries
-    where shard_id = ${shardId} and event_id = ${eventId} and kind = ${after} and revision < ${revision}
-      and (state in ('sent', 'sending') or possibly_twice) and ${isWanted}
-    on conflict (shard_id, event_id, kind, subject) do update
-    set revision = excluded.revision, ${AS_INSERTED}, due_at = excluded.due_at
-    where kept.revision < excluded.revision`.execute(db);
-  return inRanges(db, { shardId, eventId, kind: after }, followUp);
-}
-
-/**
- * Queues deliveries again that have ended or wait for a retry, as if they were new: that of a subject, or all (null). Cancelled ones stay
- * as they are. Returns the number of queued deliveries.
- */
-export async function requeueDeliveries(db: Database, queue: Queue, subject: string | null): Promise<number> {
-  const { shardId, eventId, kind } = queue;
-  const requeue: Write = (isWanted) =>
-    sql`
-    update deliveries set state = 'queued', attempts = 0, possibly_twice = false, lease = null, reason = null,
-      created_at = now(), tried_at = null, due_at = now()
-    where shard_id = ${shardId} and event_id = ${eventId} and kind = ${kind}
-      and ${isWanted} and state not in ('queued', 'sending', 'cancelled')`.execute(db);
-  if (subject === null) return inRanges(db, queue, requeue);
-  return Number((await requeue(sql`subject = ${subject}`)).numAffectedRows);
-}
-
-const deliveriesOf = (db: Database, { shardId, eventId, kind }: Queue) =>
+export const deliveriesOf = (db: Database, { shardId, eventId, kind }: Queue) =>
   db.selectFrom('deliveries').where(({ and }) => and({ shard_id: shardId, event_id: eventId, kind }));
 
 /** Returns whether at least `count` deliveries are due. Deliveries that wait for a retry do not count. */
@@ -154,44 +65,6 @@ export async function hasQueued(db: Database, queue: Queue, count: number): Prom
   const due = deliveriesOf(db, queue).where(isDue).select('kind').limit(1);
   return (await due.offset(count - 1).executeTakeFirst()) !== undefined;
 }
-
-/** Returns how many deliveries of a kind and event were sent. */
-export async function countSent(db: Database, queue: Queue): Promise<number> {
-  const count = sql<number>`count(sent_at)`.as('sent');
-  return (await deliveriesOf(db, queue).select(count).executeTakeFirstOrThrow()).sent;
-}
-
-const UNFINISHED = ['queued', 'retry', 'sending'] as const;
-
-/** Returns how many deliveries are not finished, by kind and state, of all shards that answer. Reads only those. */
-export async function countUnfinished(db: Database) {
-  const { answers } = await askShards(await shardIds(db), (shardId) =>
-    db
-      .selectFrom('deliveries')
-      .select(({ fn }) => ['kind', 'state', fn.countAll<number>().as('count')])
-      .where('shard_id', '=', shardId)
-      .where('state', 'in', UNFINISHED)
-      .groupBy(['kind', 'state'])
-      .execute(),
-  );
-  return answers.flat();
-}
-
-/** Deletes deliveries that were never sent, and that no process is trying to send. Those that were queued again are `sent` again. */
-export async function dequeue(db: Database, queue: Queue): Promise<void> {
-  const { shardId, eventId, kind } = queue;
-  const untried = sql`
-    where shard_id = ${shardId} and event_id = ${eventId} and kind = ${kind} and state = 'queued' and not possibly_twice`;
-  await sql`update deliveries set state = 'sent' ${untried} and sent_at is not null`.execute(db);
-  await sql`delete from deliveries ${untried}`.execute(db);
-}
-
-/** Returns the state of a delivery; undefined if there is none. */
-export const findDelivery = (db: Database, queue: Queue, subject: string) =>
-  deliveriesOf(db, queue)
-    .select(['state', 'reason', 'created_at as createdAt', 'sent_at as sentAt'])
-    .where('subject', '=', subject)
-    .executeTakeFirst();
 
 /** A crashed process keeps its rows leased for this long. */
 export const LEASE_SECONDS = 30;
@@ -242,6 +115,43 @@ export async function renewLeases(db: Database, shardId: number, deliveries: rea
     if (kept.has(`${delivery.lease} ${delivery.subject}`)) delivery.leasedAt = renewedAt;
 }
 
+/** The result of an attempt to send a message. */
+export type Attempt =
+  | { kind: 'sent' }
+  /** The server refused this message, permanently or temporarily. */
+  | { kind: 'refused'; isPermanent: boolean; reason: string }
+  /** The server refused this message because of a policy or a limit. The cause may be this recipient or the sender. */
+  | { kind: 'policy'; reason: string }
+  /** The server seems to accept nothing. `isDoubtful`: it received the whole message, but its answer was lost. */
+  | { kind: 'unavailable'; isDoubtful: boolean; reason: string };
+
+type Refusal = Extract<Attempt, { kind: 'refused' | 'policy' }>;
+
+/** The next state of a delivery. Without `attempts`, the attempt does not count. */
+export interface Outcome {
+  state: Exclude<DeliveryState, 'sending'>;
+  reason: string | null;
+  attempts?: number;
+  possiblyTwice?: boolean;
+  /** Delay until it is due again, for `queued` and `retry`. */
+  dueInMs?: number;
+}
+
+/** A message and the server's answer. */
+export interface Sent<Message> {
+  message: Message;
+  attempt: Attempt;
+  /** When the attempt ended, by the clock of `performance`. */
+  triedAt: number;
+}
+
+/** An attempt that has ended and is not recorded yet. Without the fields of `Sent`, nothing was sent. */
+export interface Ended<Message> extends Partial<Sent<Message>> {
+  shardId: number;
+  delivery: Delivery;
+  outcome: Outcome;
+}
+
 /** Records outcomes of deliveries of one shard. An outcome is ignored if another process has leased the row since. */
 export async function recordOutcomes(
   db: Database,
@@ -259,24 +169,106 @@ export async function recordOutcomes(
   await sql`select record_deliveries(${shardId}, ${JSON.stringify(outcomes)})`.execute(db);
 }
 
-/** Maximum number of rows that one statement deletes. */
-const PRUNED_AT_ONCE = 5_000;
+const MINUTE_MS = 60_000;
+/** Delays between attempts. */
+const RETRY_AFTER_MS = [1, 5, 15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60].map((minutes) => minutes * MINUTE_MS);
+/** From this attempt on, a message whose answer was lost counts as sent if an earlier attempt may have succeeded as well. */
+const DOUBTFUL_ATTEMPTS = 3;
+
+/** Puts a delivery back unchanged: there was no attempt, or the attempt says nothing about this delivery. */
+export const putBack = ({ attempts }: Delivery, reason: string | null, dueInMs: number): Outcome => ({
+  state: attempts === 0 ? 'queued' : 'retry',
+  reason,
+  dueInMs,
+});
+
+/** Returns the outcome of a failed attempt that counts: `retry`, or `undeliverable` after the last attempt. */
+export function retry({ attempts }: Delivery, reason: string): Outcome {
+  const dueInMs = RETRY_AFTER_MS[attempts];
+  const ended = { reason, attempts: attempts + 1 };
+  return dueInMs ? { ...ended, state: 'retry', dueInMs } : { ...ended, state: 'undeliverable' };
+}
+
+/** Returns the final outcome of a delivery whose process died in the last attempt; undefined if attempts are left. */
+export const outcomeOfCrashes = ({ attempts }: Delivery): Outcome | undefined =>
+  attempts > RETRY_AFTER_MS.length ? { state: 'undeliverable', reason: 'process died', attempts } : undefined;
+
+/** Returns the outcome of an attempt, and reports the attempt to the breaker. */
+export function outcomeOf(delivery: Delivery, attempt: Attempt, breaker: CircuitBreaker): Outcome {
+  const attempts = delivery.attempts + 1;
+  // Evaluated before the breaker counts this attempt.
+  const isAboutThis = isAboutOne(delivery, breaker);
+  breaker.count(attempt);
+  if (attempt.kind === 'sent') return { state: 'sent', reason: null, attempts };
+  if (attempt.kind !== 'unavailable') return outcomeOfRefusal(delivery, attempt, breaker);
+  const { reason } = attempt;
+  if (!attempt.isDoubtful)
+    return isAboutThis ? retry(delivery, reason) : putBack(delivery, reason, breaker.opensForMs());
+  if (attempts < DOUBTFUL_ATTEMPTS || !delivery.possiblyTwice)
+    return { ...retry(delivery, reason), possiblyTwice: true };
+  // The server has received the message more than once, so the recipient has it.
+  return { state: 'sent', reason: `${reason} in attempt ${attempts}`, attempts, possiblyTwice: true };
+}
+
+function outcomeOfRefusal(delivery: Delivery, refusal: Refusal, breaker: CircuitBreaker): Outcome {
+  const { kind, reason } = refusal;
+  // A server that refuses many messages in a row refuses the sender, not the recipients.
+  const refusesAll = breaker.refusesAll();
+  if (kind === 'policy')
+    return !refusesAll && breaker.hasAcceptedWithin(Infinity)
+      ? retry(delivery, reason)
+      : putBack(delivery, reason, MINUTE_MS);
+  if (refusesAll || !refusal.isPermanent) return retry(delivery, reason);
+  return { state: 'undeliverable', reason, attempts: delivery.attempts + 1 };
+}
 
 /**
- * Deletes finished deliveries of a shard that are older than `days` and whose journal entry has expired. While the journal has the entry,
- * the row prevents a second message. Returns whether more may be left.
+ * Whether the server has accepted other messages since it refused this one. Then this message is the cause, whatever the server answers.
  */
-export async function pruneDeliveries(db: Database, shardId: number, days: number): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    delete from deliveries
-    where shard_id = ${shardId} and ctid = any(array(
-      select ctid from deliveries
-      where shard_id = ${shardId} and state not in ('queued', 'retry', 'sending')
-        and created_at < least(
-          now() - make_interval(days => ${days}::integer),
-          (select at from journal_segments where shard_id = ${shardId} order by last_offset limit 1)
-        )
-      limit ${PRUNED_AT_ONCE}
-    ))`.execute(db);
-  return Number(numAffectedRows) >= PRUNED_AT_ONCE;
+const isAboutOne = ({ triedMsAgo, leasedAt }: Delivery, breaker: CircuitBreaker) =>
+  triedMsAgo !== null && breaker.hasAcceptedWithin(triedMsAgo + performance.now() - leasedAt);
+
+const FIRST_MS = 500;
+const LONGEST_MS = 60_000;
+/** After this many refusals in a row, the server seems to refuse everything from this sender. */
+const MOST_REFUSED_IN_A_ROW = 20;
+
+/** Whether the sender may be the cause of a refusal. Servers without enhanced codes answer "relay not permitted" like "no such user". */
+const isOfSender = (attempt: Attempt) =>
+  attempt.kind === 'policy' || (attempt.kind === 'refused' && attempt.isPermanent);
+
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
+
+/** Returns a circuit breaker, which stops all sending for a while if the server accepts nothing. It starts closed. */
+export function createCircuitBreaker() {
+  let opensUntil = -Infinity;
+  let openings = 0;
+  let acceptedAt = -Infinity;
+  let refusedInARow = 0;
+  const opensForMs = () => Math.max(0, opensUntil - performance.now());
+  function open(): void {
+    // Failures that arrive together open it once.
+    if (opensForMs() > 0) return;
+    const ms = Math.min(LONGEST_MS, FIRST_MS * 2 ** openings++);
+    // Jitter, so that processes that failed together do not retry together.
+    opensUntil = performance.now() + ms * (0.75 + Math.random() / 2);
+  }
+  return {
+    /** Milliseconds until messages may be sent; 0 if they may be sent now. */
+    opensForMs,
+    /** Whether the server has accepted nothing since the breaker last opened. Then one message at a time is sent. */
+    isProbing: () => openings > 0,
+    /** Counts an attempt. Opens the breaker if the server accepts nothing, each time for twice as long. */
+    count(attempt: Attempt): void {
+      if (attempt.kind === 'unavailable') open();
+      if (isOfSender(attempt) && ++refusedInARow >= MOST_REFUSED_IN_A_ROW) open();
+      if (attempt.kind !== 'sent') return;
+      openings = refusedInARow = 0;
+      acceptedAt = performance.now();
+    },
+    /** Whether the server has refused so many messages in a row that the sender must be the cause. */
+    refusesAll: () => refusedInARow >= MOST_REFUSED_IN_A_ROW,
+    /** Whether a message was accepted within the last `ms`. */
+    hasAcceptedWithin: (ms: number) => performance.now() - acceptedAt < ms,
+  };
 }

@@ -1,4 +1,3 @@
 export * from './deliveries.ts';
-export * from './outcome.ts';
+export * from './queues.ts';
 export * from './send-loop.ts';
-export * from './pace.ts';

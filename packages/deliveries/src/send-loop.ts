@@ -1,26 +1,24 @@
+import { cpus, getPriority } from 'node:os';
 import { setImmediate as yieldToSockets, setTimeout as delay } from 'node:timers/promises';
 import { readAtOnce, rememberShards, shardLoader, type Database } from '@floodgate/database';
 import { retry as repeat, type PeriodicTask } from '@floodgate/service';
 import {
+  createCircuitBreaker,
   LEASE_SECONDS,
   leaseDeliveries,
-  recordOutcomes,
-  renewLeases,
-  type Delivery,
-  type LeasedKind,
-} from './deliveries.ts';
-import {
-  createCircuitBreaker,
   outcomeOf,
   outcomeOfCrashes,
   putBack,
+  recordOutcomes,
+  renewLeases,
   retry,
   type Attempt,
+  type Delivery,
   type Ended,
+  type LeasedKind,
   type Outcome,
   type Sent,
-} from './outcome.ts';
-import { createYielding, type SendingRate } from './pace.ts';
+} from './deliveries.ts';
 
 /** Loads and renders the deliveries of one kind. */
 export interface DeliveryKind<Message, Item = unknown> extends LeasedKind {
@@ -41,7 +39,12 @@ export interface SendLoopOptions<Message> {
   queue: (shardId: number) => Promise<boolean>;
   /** Never rejects. */
   send: (message: Message) => Promise<Attempt>;
-  rate: SendingRate;
+  rate: {
+    /** Maximum `count` of one call of `take`. */
+    atOnce: number;
+    /** Resolves when `count` messages may be sent, or when the signal is aborted. */
+    take: (count: number, signal: AbortSignal) => Promise<void>;
+  };
   /** Runs before outcomes are recorded, which is the last write. Runs again if recording fails. */
   beforeRecord: (ended: readonly Ended<Message>[]) => Promise<void>;
   /** Called with each recorded outcome, and after each attempt that found the server unavailable. */
@@ -251,4 +254,36 @@ export class SendLoop<Message extends { revision: number }> {
     for (const [shardId, ofShard] of Map.groupBy(old, (delivery) => delivery.shardId))
       await renewLeases(db, shardId, ofShard).catch((error: Error) => onError(error, 'lease'));
   }
+}
+
+/** The machine is busy if other processes use more than this share of its CPUs. */
+const BUSY = 0.5;
+const MEASURED_EVERY_MS = 200;
+
+/**
+ * Returns a function that tells whether this process should slow down: it runs at low CPU priority, and other processes keep the machine
+ * busy. The scheduler alone does not suffice, because Postgres and the SMTP server work for a delivery at normal priority.
+ */
+function createYielding(): () => boolean {
+  let last = readTimes();
+  let isBusy = false;
+  return () => {
+    if (performance.now() - last.at < MEASURED_EVERY_MS) return isBusy;
+    const now = readTimes();
+    isBusy = getPriority() > 0 && now.others - last.others > (now.all - last.all) * BUSY;
+    last = now;
+    return isBusy;
+  };
+}
+
+/** Returns the CPU milliseconds of the machine since it started: the total, and the part that other processes have used. */
+function readTimes() {
+  const { user, system } = process.cpuUsage();
+  const times = { at: performance.now(), all: 0, others: (user + system) / -1_000 };
+  for (const { times: cpu } of cpus()) {
+    const used = cpu.user + cpu.nice + cpu.sys + cpu.irq;
+    times.all += used + cpu.idle;
+    times.others += used;
+  }
+  return times;
 }

@@ -7,7 +7,6 @@ import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@flo
 import { findByPassReference } from '@floodgate/registrations/list';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { digestOf } from './suppressions.ts';
 
 // Key of an advisory lock; it spells "mail". Without the lock, two operators at the same time could add two consumers.
 const SWITCH_LOCK = 0x6d61696c;
@@ -125,6 +124,8 @@ export const liftSuppressionAction = defineAction({
     }),
   }),
   run: async (db, { address }, note) => {
+    // Composing needs memory that the console does not need otherwise.
+    const { digestOf } = await import('./kinds/attendee-mails.ts');
     const digest = address.includes('@') ? digestOf(address) : address;
     const lifted = db.deleteFrom('mail_suppressions').where('digest', '=', digest);
     const { numDeletedRows } = await lifted.executeTakeFirst();

@@ -4,8 +4,7 @@ import { findEvent } from '@floodgate/events';
 import { updateEventAction } from '@floodgate/events/actions';
 import { operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
-import { readMailStatus } from './status.ts';
-import { listSuppressions } from './suppressions.ts';
+import { listSuppressions, readMailStatus } from './status.ts';
 import { testMailSettings, type TestMailSettings } from './settings.ts';
 
 export { testMailSettings };

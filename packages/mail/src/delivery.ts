@@ -1,8 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Static, TObject } from '@sinclair/typebox';
 import { inEachShard, inTransaction } from '@floodgate/database';
+import { quotaLeases } from '@floodgate/database/limits/quota-lease';
 import {
   countUnfinished,
-  createSendingRate,
   hasQueued,
   pruneDeliveries,
   queueDeliveries,
@@ -23,14 +24,13 @@ import {
 import type { Metrics } from '@floodgate/metrics';
 import { createPassSigner } from '@floodgate/passes';
 import { recordSpan, throttledWarn, type Logger } from '@floodgate/service';
-import { WEBHOOK_DISABLED } from '@floodgate/webhooks/notices';
-import { attendeeKind } from './kinds/attendee-mails.ts';
+import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
+import { attendeeKind, suppressRefused } from './kinds/attendee-mails.ts';
 import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
+import { parseSender } from './letter.ts';
 import { createMailcatcher } from './mailcatcher.ts';
-import type { MailMessage } from './message.ts';
-import { mailSettings, parseSender } from './settings.ts';
-import { openSmtp, type Transport } from './smtp.ts';
-import { suppressRefused } from './suppressions.ts';
+import { openSmtp, type MailMessage, type Transport } from './message.ts';
+import { mailSettings } from './settings.ts';
 
 const PRUNE_INTERVAL_MS = 600_000;
 /** Running attempts get this long to end when the process stops. Then they are aborted, and their e-mails may be sent twice. */
@@ -98,7 +98,7 @@ function startLoop(context: MailContext, { isOutside, send }: Transport) {
     kinds: [...EVENT_KINDS.map((kind) => attendeeKind(kind, options)), webhookDisabledKind(options)],
     queue: (shardId) => queueNews(context, isOutside, shardId),
     send: traced(send),
-    rate: createSendingRate(db, log, config.MAIL_PER_SECOND),
+    rate: createSendingRate(context),
     beforeRecord: (ended) => suppressRefused(db, ended),
     onOutcome: reportOutcomes(metrics, log),
     // An error's message can contain attendee data.
@@ -158,6 +158,26 @@ async function queuePage({ db, log }: MailContext, isOutside: boolean, consumer:
     await (more ? release : releaseCaughtUp)(transaction, consumer);
   });
   return true;
+}
+
+/** A process takes at most one tenth of a second's e-mails at once, so that other processes get a share. */
+const PARTS = 10;
+
+/** Returns the rate limiter that all delivery processes share. Without MAIL_PER_SECOND there is no limit. */
+function createSendingRate({ db, log, config }: MailContext): SendLoopOptions<MailMessage>['rate'] {
+  const { MAIL_PER_SECOND: perSecond } = config;
+  if (!perSecond) return { atOnce: Infinity, take: async () => {} };
+  const lease = quotaLeases(db, log, 'mail_rate_windows')(0);
+  return {
+    atOnce: Math.ceil(perSecond / PARTS),
+    async take(count, signal) {
+      while (!signal.aborted) {
+        const { admitted, endsInMs } = await lease.take(perSecond, count);
+        if (admitted) return;
+        await delay(endsInMs + 1, undefined, { signal }).catch(() => {});
+      }
+    },
+  };
 }
 
 /** Records the span of each attempt, in the trace of its registration. */

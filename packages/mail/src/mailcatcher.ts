@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Page } from '@floodgate/service';
 import { html } from 'ghtml';
-import type { MailMessage } from './message.ts';
+import type { MailMessage, Transport } from './message.ts';
 import { htmlWithPicture } from './preview.ts';
-import type { Transport } from './smtp.ts';
 
 interface CaughtMail extends MailMessage {
   id: number;

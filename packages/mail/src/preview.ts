@@ -4,8 +4,8 @@ import { CONFIRMATION, WAITING_OFFER, type Event } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
 import { createRenderer } from './kinds/attendee-mails.ts';
 import { renderNotice } from './kinds/webhook-disabled.ts';
+import { parseSender } from './letter.ts';
 import type { MailMessage } from './message.ts';
-import { parseSender } from './settings.ts';
 
 const ATTENDEE = {
   serial: 1_234,

@@ -1,17 +1,6 @@
 import { FormatRegistry, Type } from '@sinclair/typebox';
 import { optionalText, whole } from '@floodgate/service';
-
-/** A sender: a name and an address, or only the address. */
-export type Sender = NonNullable<ReturnType<typeof parseSender>>;
-
-const FROM = /^(?:[^<>]*<)?([^\s<>@]+@([^\s<>@]+))>?$/;
-
-/** Parses a sender. Returns its text, address and domain; null if the text is not a sender. */
-export function parseSender(setting: string) {
-  const from = setting.trim();
-  const [, address, domain] = FROM.exec(from) ?? [];
-  return address && domain ? { from, address, domain } : null;
-}
+import { parseSender } from './letter.ts';
 
 FormatRegistry.Set('smtp-url', (text) => /^smtps?:\/\/[^\s/]/.test(text) && URL.canParse(text));
 FormatRegistry.Set('mail-from', (text) => !/[\r\n]/.test(text) && parseSender(text) !== null);

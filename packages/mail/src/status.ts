@@ -58,3 +58,12 @@ async function countDeliveries(db: Database, shardId: number, eventId: number, u
   }
   return { ...ages, ...counts, possiblySentTwice, reasons };
 }
+
+/** Returns the addresses that get no more e-mails, the newest first. */
+export const listSuppressions = (db: Database) =>
+  db
+    .selectFrom('mail_suppressions')
+    .select(['digest', 'reason', 'event_id as eventId', 'at'])
+    .orderBy('at', 'desc')
+    .orderBy('digest')
+    .execute();

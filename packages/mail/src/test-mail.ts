@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isEmailAddress } from '@floodgate/contract';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
-import { createFrame } from './message.ts';
-import { parseSender, type TestMailSettings } from './settings.ts';
-import { openSmtp } from './smtp.ts';
+import { parseSender } from './letter.ts';
+import { createFrame, openSmtp } from './message.ts';
+import type { TestMailSettings } from './settings.ts';
 
 const SUBJECT = 'Test e-mail of Floodgate';
 

@@ -1,14 +1,13 @@
+import { createHash } from 'node:crypto';
 import { formatPassReference } from '@floodgate/contract';
-import { plainArray, readThroughCache } from '@floodgate/database';
-import type { Delivery, DeliveryKind, Loaded } from '@floodgate/deliveries';
+import { plainArray, readThroughCache, type Database, type Mode } from '@floodgate/database';
+import type { Delivery, DeliveryKind, Ended, Loaded } from '@floodgate/deliveries';
 import { CONFIRMATION, findEvent, WAITING_OFFER, type Event, type EVENT_KINDS } from '@floodgate/events';
 import { qrPng, type PassSigner } from '@floodgate/passes';
 import ical, { ICalCalendarMethod } from 'ical-generator';
 import { sql, type RawBuilder } from 'kysely';
+import { WORDS, type Sender, type Words } from '../letter.ts';
 import { createFrame, type MailMessage } from '../message.ts';
-import type { Sender } from '../settings.ts';
-import { findRefusals, type LoadOptions } from '../suppressions.ts';
-import { WORDS, type Words } from '../words.ts';
 
 type Kind = (typeof EVENT_KINDS)[number];
 
@@ -30,6 +29,12 @@ interface Attendee extends Recipient {
 interface Offered extends Recipient {
   seats: number;
   expiresAt: Date;
+}
+
+export interface LoadOptions {
+  db: Database;
+  /** Whether e-mails leave this machine. */
+  isOutside: boolean;
 }
 
 interface RenderOptions {
@@ -86,6 +91,48 @@ async function loadRecipients(
     loaded.set(String(row.serial), reason ? { outcome: { state, reason } } : { item: { ...row, event } });
   }
   return loaded;
+}
+
+/** Returns the digest of an address, which identifies it without containing it. The digest ignores case. */
+export const digestOf = (address: string): string =>
+  createHash('sha256').update(address.trim().toLowerCase()).digest('hex');
+
+/** Top-level domains that never exist (RFC 2606): an address there is a mistake or a test. */
+const RESERVED = /\.(?:invalid|example|test)\.?$/i;
+
+/** Returns for each address why it gets no e-mail about an event of this mode; undefined if it gets one. */
+export async function findRefusals({ db, isOutside }: LoadOptions, mode: Mode, addresses: readonly string[]) {
+  const digests = addresses.map(digestOf);
+  const { rows } = await sql<{ digest: string }>`
+    select digest from mail_suppressions where digest = any(${plainArray(digests)}::text[])`.execute(db);
+  const suppressed = new Set(rows.map(({ digest }) => digest));
+  return addresses.map((address, index) => {
+    if (suppressed.has(digests[index]!)) return 'suppressed';
+    if (isOutside && mode === 'test') return 'test event';
+    return isOutside && RESERVED.test(address) ? 'reserved address' : undefined;
+  });
+}
+
+/** Suppresses further e-mails to an address. */
+export async function suppress(
+  db: Database,
+  { eventId, ...refusal }: { digest: string; reason: string; eventId: number },
+): Promise<void> {
+  await db
+    .insertInto('mail_suppressions')
+    .values({ ...refusal, event_id: eventId })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Suppresses addresses that were refused permanently. */
+export async function suppressRefused(db: Database, ended: readonly Ended<MailMessage>[]): Promise<void> {
+  for (const { delivery, message, attempt, outcome } of ended) {
+    const isRefused = attempt?.kind === 'refused' && attempt.isPermanent;
+    if (!message || !isRefused || outcome.state !== 'undeliverable') continue;
+    const { eventId } = delivery;
+    await suppress(db, { digest: digestOf(message.to), reason: attempt.reason, eventId });
+  }
 }
 
 /** How long the common part of e-mails is cached. A changed event has another cache key. */

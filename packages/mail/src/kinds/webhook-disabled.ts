@@ -1,9 +1,8 @@
 import type { Delivery, DeliveryKind, Loaded, Outcome } from '@floodgate/deliveries';
-import { findWebhookNotice, WEBHOOK_DISABLED, type FoundNotice } from '@floodgate/webhooks/notices';
-import type { Letter } from '../letter.ts';
+import { findWebhookNotice, WEBHOOK_DISABLED, type FoundNotice } from '@floodgate/webhooks';
+import type { Letter, Sender } from '../letter.ts';
 import { createFrame, type MailMessage } from '../message.ts';
-import type { Sender } from '../settings.ts';
-import { findRefusals, type LoadOptions } from '../suppressions.ts';
+import { findRefusals, type LoadOptions } from './attendee-mails.ts';
 
 const DAY_MS = 86_400_000;
 /** A notice waits this long for its partner to have a contact, which is checked every RECHECK_MS. */
