@@ -1,5 +1,154 @@
-import { sql, type RawBuilder } from 'kysely';
-import type { Database, JournalKind } from '@floodgate/database';
+import { randomUUID } from 'node:crypto';
+import {
+  inCamelCase,
+  type ConsumerKind,
+  type Database,
+  type JournalKind,
+  type Schema,
+} from '@floodgate/database';
+import { sql, type RawBuilder, type UpdateObject } from 'kysely';
+
+// A consumer is a reader of the journal. While a process leases it, each of its updates returns false if the lease was lost, or if the
+// consumer was paused or disabled. Then the caller must stop.
+//
+//                              advance
+//                               ┌────┐
+//   idle ──news──▶ behind ──▶ leased ─┴▶ release ─▶ behind, or idle if it is caught up
+//                               ├───────▶ retryLater, throttle ─▶ behind, due later
+//                               └───────▶ disable ─▶ disabled until it is resumed
+
+/** A reader of the journal while this process holds its lease. */
+export interface Consumer {
+  shardId: number;
+  id: string;
+  eventId: number;
+  /** 0: it reads the entries of all partners. */
+  partnerId: number;
+  /** Offset up to which everything was delivered. */
+  cursor: number;
+  /** Last offset of the range being delivered; null if there is none. A retry sends exactly this range. */
+  inFlightUntil: number | null;
+  /** End of the last scan that had found an entry for it when it was leased; null if none had. */
+  newsOffset: number | null;
+  /** Consecutive failed attempts. */
+  failures: number;
+  /** Start of the current run of failed or throttled attempts; null if the last attempt succeeded. */
+  failingSince: Date | null;
+  /** Identifies this lease. */
+  lease: string;
+}
+
+/** Identifies a consumer. */
+export type ConsumerId = Pick<Consumer, 'shardId' | 'id'>;
+
+/** How long the consumers of a killed process stay leased. Longer than any single attempt. */
+export const LEASE_SECONDS = 25;
+export const NOW = sql<Date>`now()`;
+const inSeconds = (seconds: number) => sql<Date>`now() + make_interval(secs => ${seconds})`;
+
+/** Leases up to `limit` consumers of a shard that are behind and due, the longest waiting first. */
+export async function leaseConsumers(
+  db: Database,
+  shardId: number,
+  kind: ConsumerKind,
+  limit: number,
+  leaseSeconds = LEASE_SECONDS,
+) {
+  if (!(await findNews(db, shardId, kind))) return [];
+  const { rows } = await sql<Consumer & { nextAt: Date }>`
+    update journal_consumers set lease = ${randomUUID()}, leased_until = ${inSeconds(leaseSeconds)}
+    where shard_id = ${shardId} and id = any(array(
+      select id from journal_consumers
+      where ${isDue(shardId, kind)}
+      order by next_at limit ${limit} for update skip locked
+    ))
+    returning shard_id, id, event_id, partner_id, last_offset as cursor, in_flight_until, news_offset,
+      failures, failing_since, lease, next_at`.execute(inCamelCase(db));
+  return rows.toSorted((one, other) => +one.nextAt - +other.nextAt);
+}
+
+const isDue = (shardId: number, kind: ConsumerKind) => sql`
+  shard_id = ${shardId} and kind = ${kind} and is_behind and state = 'active' and next_at <= now()
+    and (leased_until is null or leased_until <= now())`;
+
+/** Bounds a scan after an outage of all delivery processes. */
+const ENTRIES_PER_SCAN = 50_000;
+
+/**
+ * Finds the consumers of the new segments of a shard, and raises their news_offset. The cost depends on the new segments and their
+ * consumers, not on the number of consumers. If nothing is new, it reads two rows and an empty index. Returns whether a consumer of this
+ * kind may be due.
+ */
+export async function findNews(db: Database, shardId: number, kind: ConsumerKind): Promise<boolean> {
+  const { rows } = await sql<{ scanned: number; head: number; areDue: boolean }>`
+    select scans.last_offset as scanned, heads.last_offset as head,
+      exists (select from journal_consumers where ${isDue(shardId, kind)}) as "areDue"
+    from consumer_scans scans join journal_heads heads on heads.shard_id = scans.shard_id
+    where scans.shard_id = ${shardId}`.execute(db);
+  const { scanned, head, areDue } = rows[0]!;
+  if (head === scanned) return areDue;
+  const until = Math.min(head, scanned + ENTRIES_PER_SCAN);
+  const ofEvent = sql`
+    select id from journal_consumers consumer where shard_id = ${shardId} and consumer.event_id = segment.event_id`;
+  // Partner 0 means all partners, for a segment and for a consumer. Without a lock: another process may raise the same consumers.
+  await sql`
+    update journal_consumers set news_offset = ${until}
+    where shard_id = ${shardId} and coalesce(news_offset < ${until}, true) and id = any(array(
+      select consumer.id
+      from (
+        select distinct event_id, partner_id from journal_segments
+        where shard_id = ${shardId} and last_offset > ${scanned} and last_offset <= ${until}
+      ) segment
+      cross join lateral (
+        ${ofEvent} and consumer.partner_id in (0, segment.partner_id)
+        union all
+        ${ofEvent} and segment.partner_id = 0
+      ) consumer
+    ))`.execute(db);
+  // Afterwards, so that after a crash the same segments are scanned again.
+  await sql`
+    update consumer_scans set last_offset = greatest(last_offset, ${until}::bigint)
+    where shard_id = ${shardId}`.execute(db);
+  return true;
+}
+
+export type ConsumerChange = UpdateObject<Schema, 'journal_consumers'>;
+
+export const updateConsumer = (db: Database, { shardId, id }: ConsumerId, change: ConsumerChange) =>
+  db.updateTable('journal_consumers').set(change).where('shard_id', '=', shardId).where('id', '=', id);
+
+export async function updateLeased(db: Database, consumer: Consumer, change: ConsumerChange) {
+  const { lease } = consumer;
+  const update = updateConsumer(db, consumer, change).where(({ and }) => and({ lease, state: 'active' }));
+  return (await update.executeTakeFirstOrThrow()).numUpdatedRows > 0n;
+}
+
+/** Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease. */
+export const advance = (db: Database, consumer: Consumer, cursor: number, inFlightUntil?: number | null) =>
+  updateLeased(db, consumer, {
+    last_offset: cursor,
+    in_flight_until: inFlightUntil ?? null,
+    failures: 0,
+    failing_since: null,
+    leased_until: inSeconds(LEASE_SECONDS),
+  });
+
+export const UNLEASED = { lease: null, leased_until: null };
+
+/** Releases a consumer. It can be leased again after the delay, behind consumers that have waited longer. */
+export const release = (db: Database, consumer: Consumer, delayMs = 0, change: ConsumerChange = {}) =>
+  updateLeased(db, consumer, { ...UNLEASED, next_at: inSeconds(delayMs / 1_000), ...change });
+
+/**
+ * Releases a consumer that has read the journal to its end. It becomes idle, unless a scan has found news since it was leased. (Its cursor
+ * can stay below the news: if entries expired, and at 0 while there was nothing to read.)
+ */
+export const releaseCaughtUp = (db: Database, consumer: Consumer) =>
+  release(db, consumer, 0, {
+    news_offset: sql<number>`case
+      when news_offset is not distinct from ${consumer.newsOffset}::bigint then least(news_offset, last_offset)
+      else news_offset end`,
+  });
 
 /** The entries of an event, or of one partner under that event, with or without the entries about the event's tickets. */
 export interface JournalFilter {

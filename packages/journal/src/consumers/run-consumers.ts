@@ -3,7 +3,17 @@ import type { Metrics } from '@floodgate/metrics';
 import { createSemaphore, withDeadline } from '@floodgate/service';
 import type { Logger, Page, PeriodicTask, TaskResult } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
-import { leaseConsumers, release, releaseCaughtUp, type Consumer } from './consumers.ts';
+import { sql } from 'kysely';
+import {
+  leaseConsumers,
+  NOW,
+  release,
+  releaseCaughtUp,
+  UNLEASED,
+  updateLeased,
+  type Consumer,
+  type ConsumerChange,
+} from '../read-journal.ts';
 
 /** A poll that takes longer releases its permit, so that a shard that does not answer does not delay the others. */
 const POLL_PATIENCE_MS = 500;
@@ -106,6 +116,33 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
       await Promise.all(running.values());
     },
   };
+}
+
+/** Releases a consumer whose receiver asked to wait. This counts neither as a failure nor as a success. */
+export const throttle = (db: Database, consumer: Consumer, delayMs: number, change: ConsumerChange = {}) =>
+  // Citus accepts no now() inside a coalesce.
+  release(db, consumer, delayMs, consumer.failingSince ? change : { ...change, failing_since: NOW });
+
+/** Releases a consumer after a failed attempt. The same range is sent again after the delay. */
+export const retryLater = (db: Database, consumer: Consumer, delayMs: number) =>
+  throttle(db, consumer, delayMs, { failures: sql<number>`failures + 1` });
+
+/** Disables a consumer until it is resumed. */
+export const disable = (db: Database, consumer: Consumer) =>
+  updateLeased(db, consumer, { ...UNLEASED, state: 'disabled' });
+
+/**
+ * Advances the cursors of idle consumers. Otherwise such a cursor would expire with the entries of other events. Cursors at 0 do not expire
+ * and do not advance.
+ */
+export async function advanceIdleConsumers(db: Database, shardId: number, kind: ConsumerKind) {
+  // An idle consumer has nothing to read before the end of the last scan. A scan that runs now finds later entries.
+  await sql`
+    update journal_consumers set last_offset = scans.last_offset from consumer_scans scans
+    where scans.shard_id = ${shardId} and journal_consumers.shard_id = ${shardId}
+      and kind = ${kind} and not is_behind and in_flight_until is null
+      and journal_consumers.last_offset > 0
+      and journal_consumers.last_offset < scans.last_offset`.execute(db);
 }
 
 /** The dependencies that the delivery process passes to every capability. */
