@@ -1,11 +1,2 @@
-export { readEventDocument, readRevocations, type Revocations } from './documents.ts';
-export {
-  createPassSigner,
-  jwkSetOf,
-  parsePass,
-  qrPng,
-  recognizePass,
-  signPass,
-  verifyPass,
-  type PassSigner,
-} from './pass.ts';
+export * from './documents.ts';
+export * from './pass.ts';
