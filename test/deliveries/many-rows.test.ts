@@ -29,8 +29,8 @@ const addFinished = (count: number, daysAgo: number, from = 1_000_000_000) =>
 const queue = (subjects: readonly number[], kind = 'confirmation') =>
   queueDeliveries(
     database.db,
-    { shardId: gala.shardId, eventId: gala.eventId, kind },
-    subjects.map((subject) => ({ subject: String(subject), since: new Date() })),
+    { shardId: gala.shardId, eventId: gala.eventId },
+    subjects.map((subject) => ({ kind, subject: String(subject), since: new Date() })),
   );
 
 /** Median milliseconds of a lease. */

@@ -34,7 +34,7 @@ export async function deliverWebhooks(
     prepareStatements: true,
   });
   const metrics = new Metrics('delivery');
-  const config = { WEBHOOK_ALLOW_PRIVATE: String(allowPrivate), WEBHOOK_SLOTS: slots };
+  const config = { WEBHOOK_ALLOW_PRIVATE: `${allowPrivate}` as const, WEBHOOK_SLOTS: slots };
   const { log, logged, assertNothingPrivate } = keptLog('delivery process');
   const opened = await webhookDelivery(resolve).open({ db, log, metrics, config });
   const failures: Error[] = [];

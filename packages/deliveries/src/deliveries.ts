@@ -42,17 +42,17 @@ export interface Delivery extends Queue {
   leasedAt: number;
 }
 
-/** Queues a delivery for each subject that has none yet, in one statement. `since` is the time at which the delivery became due. */
+/** Queues deliveries of an event that do not exist yet, in one statement. `since` is the time at which a delivery became due. */
 export async function queueDeliveries(
   db: Database,
-  { shardId, eventId, kind }: Queue,
-  subjects: readonly { subject: string; since: Date }[],
+  { shardId, eventId }: Omit<Queue, 'kind'>,
+  deliveries: readonly (Pick<Delivery, 'kind' | 'subject'> & { since: Date })[],
 ): Promise<void> {
-  if (subjects.length === 0) return;
+  if (deliveries.length === 0) return;
   await sql`
     insert into deliveries (shard_id, event_id, kind, subject, created_at)
-    select ${shardId}::integer, ${eventId}::integer, ${kind}::text, subject, since
-    from json_to_recordset(${JSON.stringify(subjects)}::json) as queued (subject text, since timestamptz)
+    select ${shardId}::integer, ${eventId}::integer, kind, subject, since
+    from json_to_recordset(${JSON.stringify(deliveries)}::json) as queued (kind text, subject text, since timestamptz)
     on conflict (shard_id, event_id, kind, subject) do nothing`.execute(db);
 }
 

@@ -86,7 +86,7 @@ export async function findNews(db: Database, shardId: number, kind: ConsumerKind
     from consumer_scans scans join journal_heads heads on heads.shard_id = scans.shard_id
     where scans.shard_id = ${shardId}`.execute(db);
   const { scanned, head, areDue } = rows[0]!;
-  if (head === scanned) return areDue;
+  if (head <= scanned) return areDue;
   const until = Math.min(head, scanned + ENTRIES_PER_SCAN);
   const ofEvent = sql`
     select id from journal_consumers consumer where shard_id = ${shardId} and consumer.event_id = segment.event_id`;

@@ -96,7 +96,7 @@ export const resendMailAction = defineAction({
     if (existing && existing.state === 'sending')
       throw new Failure('an e-mail is being sent now; try again in a moment');
     // Confirmed before e-mails were enabled, or so recently that its first e-mail is not queued yet.
-    if (queued === 0) await queueDeliveries(db, queue, [{ subject, since: new Date() }]);
+    if (queued === 0) await queueDeliveries(db, queue, [{ kind: CONFIRMATION, subject, since: new Date() }]);
     note(`registration:${serial}`, { after: { mail: 'queued' } });
     return { passReference, state: 'queued' as const };
   },

@@ -13,12 +13,12 @@ import {
 import { CONFIRMATION, EVENT_KINDS, findEvent, WAITING_OFFER } from '@floodgate/events';
 import {
   advance,
-  defineDelivery,
   leaseConsumers,
   readJournal,
   release,
   releaseCaughtUp,
   type Consumer,
+  type DeliveryCapability,
   type DeliveryContext,
 } from '@floodgate/journal';
 import type { Metrics } from '@floodgate/metrics';
@@ -37,7 +37,7 @@ const PRUNE_INTERVAL_MS = 600_000;
 const END_WITHIN_MS = 5_000;
 
 /** Sends e-mails: passes and new times to attendees, offers of waiting lists, and notices to partners. */
-export const mailDelivery = defineDelivery({
+export const mailDelivery: DeliveryCapability<typeof mailSettings> = {
   kind: 'mail',
   settings: mailSettings,
   async open(context) {
@@ -51,7 +51,7 @@ export const mailDelivery = defineDelivery({
     log.info('no SMTP_URL: this process sends no e-mails');
     return { tasks: [], close: async () => {} };
   },
-});
+};
 
 type MailContext = DeliveryContext<Static<TObject<typeof mailSettings>>>;
 
@@ -109,7 +109,7 @@ function startLoop(context: MailContext, { isOutside, send }: Transport) {
 
 /** The kind of e-mail for each kind of journal entry. */
 const KINDS = { confirmed: CONFIRMATION, 'waiting.offered': WAITING_OFFER } as const;
-const ENTRY_KINDS = Object.keys(KINDS) as (keyof typeof KINDS)[];
+type EntryKind = keyof typeof KINDS;
 /** Events whose journal is read before the next lease of deliveries. */
 const EVENTS_AT_ONCE = 4;
 /** Maximum number of journal entries that are queued at once. */
@@ -141,20 +141,26 @@ async function queuePage({ db, log }: MailContext, isOutside: boolean, consumer:
       return false;
     }
   const { mode } = await findEvent(db, eventId);
-  const page = await readJournal(db, { shardId, eventId, kinds: ENTRY_KINDS }, consumer.cursor, PAGE);
+  const page = await readJournal(
+    db,
+    { shardId, eventId, kinds: Object.keys(KINDS) as EntryKind[] },
+    consumer.cursor,
+    PAGE,
+  );
   const isExpired = typeof page === 'string';
   if (isExpired) log.warn({ eventId, problem: page }, EXPIRED);
   const { entries, cursor, more } = isExpired ? { entries: [], cursor: 0, more: true } : page;
   // E-mails of test events must not leave this machine.
   const wanted = isOutside && mode === 'test' ? [] : entries;
+  const deliveries = wanted.map(({ kind, serial, at }) => ({
+    kind: KINDS[kind as EntryKind],
+    subject: String(serial),
+    since: at,
+  }));
   await inTransaction(db, async (transaction) => {
     // Advance first, so that a process that has lost the lease queues nothing.
     if (!(await advance(transaction, consumer, cursor))) return;
-    for (const kind of ENTRY_KINDS) {
-      const ofKind = wanted.filter((entry) => entry.kind === kind);
-      const subjects = ofKind.map(({ serial, at }) => ({ subject: String(serial), since: at }));
-      await queueDeliveries(transaction, { shardId, eventId, kind: KINDS[kind] }, subjects);
-    }
+    await queueDeliveries(transaction, consumer, deliveries);
     await (more ? release : releaseCaughtUp)(transaction, consumer);
   });
   return true;

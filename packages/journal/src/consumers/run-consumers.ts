@@ -168,8 +168,3 @@ export interface DeliveryCapability<Settings extends TProperties = TProperties> 
   settings: Settings;
   open(context: DeliveryContext<Static<TObject<Settings>>>): Promise<OpenDelivery>;
 }
-
-/** Returns the interface unchanged. The compiler infers the types of its settings. */
-export const defineDelivery = <Settings extends TProperties>(
-  face: DeliveryCapability<Settings>,
-): DeliveryCapability => face;
