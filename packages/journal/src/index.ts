@@ -1,4 +1,3 @@
-export * from './consumers/consumers.ts';
-export * from './consumers/lag.ts';
-export * from './consumers/run-consumers.ts';
+export * from './consumers.ts';
+export * from './lag.ts';
 export * from './read-journal.ts';

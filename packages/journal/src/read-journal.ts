@@ -43,7 +43,6 @@ export type ConsumerId = Pick<Consumer, 'shardId' | 'id'>;
 
 /** How long the consumers of a killed process stay leased. Longer than any single attempt. */
 export const LEASE_SECONDS = 25;
-export const NOW = sql<Date>`now()`;
 const inSeconds = (seconds: number) => sql<Date>`now() + make_interval(secs => ${seconds})`;
 
 /** Leases up to `limit` consumers of a shard that are behind and due, the longest waiting first. */

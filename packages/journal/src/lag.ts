@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { addUp, askShards, shardIds, type ConsumerKind, type Database } from '@floodgate/database';
-import { findNews, type Consumer } from '../read-journal.ts';
+import { findNews, type Consumer } from './read-journal.ts';
 
 /** Backlog of the consumers of a kind. */
 export interface Lag {

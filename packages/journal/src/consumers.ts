@@ -1,4 +1,5 @@
-import { rememberShards, type ConsumerKind, type Database } from '@floodgate/database';
+import { randomUUID } from 'node:crypto';
+import { inCamelCase, rememberShards, type ConsumerKind, type Database } from '@floodgate/database';
 import type { Metrics } from '@floodgate/metrics';
 import { createSemaphore, withDeadline } from '@floodgate/service';
 import type { Logger, Page, PeriodicTask, TaskResult } from '@floodgate/service';
@@ -6,15 +7,17 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import { sql } from 'kysely';
 import {
   leaseConsumers,
-  NOW,
   release,
   releaseCaughtUp,
   UNLEASED,
+  updateConsumer,
   updateLeased,
   type Consumer,
   type ConsumerChange,
-} from '../read-journal.ts';
+  type ConsumerId,
+} from './read-journal.ts';
 
+const NOW = sql<Date>`now()`;
 /** A poll that takes longer releases its permit, so that a shard that does not answer does not delay the others. */
 const POLL_PATIENCE_MS = 500;
 /** Maximum time that a round waits for its polls. */
@@ -143,6 +146,66 @@ export async function advanceIdleConsumers(db: Database, shardId: number, kind: 
       and kind = ${kind} and not is_behind and in_flight_until is null
       and journal_consumers.last_offset > 0
       and journal_consumers.last_offset < scans.last_offset`.execute(db);
+}
+
+// Changes by capabilities, while another process may hold the lease. `db` is a transaction if the caller changes more with it.
+
+export interface NewConsumer extends Pick<Consumer, 'shardId' | 'eventId' | 'partnerId'> {
+  kind: ConsumerKind;
+  /** Whether it starts with the next entry instead of the oldest entry that is kept. */
+  fromNow?: boolean;
+  /** Whether it is paused until it is resumed. */
+  isPaused?: boolean;
+}
+
+/** Adds a consumer. Returns its id and its first cursor. */
+export async function addConsumer(
+  db: Database,
+  { shardId, kind, eventId, partnerId, fromNow = false, isPaused = false }: NewConsumer,
+) {
+  const id = randomUUID();
+  const cursor = fromNow ? await journalHead(db, shardId) : 0;
+  const state = isPaused ? 'paused' : 'active';
+  const consumer = { shardId, id, kind, eventId, partnerId, lastOffset: cursor, state } as const;
+  await inCamelCase(db).insertInto('journalConsumers').values(consumer).execute();
+  return { id, cursor };
+}
+
+/** Returns the cursor after the last entry of a shard. */
+export async function journalHead(db: Database, shardId: number) {
+  const heads = db.selectFrom('journal_heads').select('last_offset').where('shard_id', '=', shardId);
+  return (await heads.executeTakeFirstOrThrow()).last_offset;
+}
+
+/** Locks a consumer until the transaction ends. Returns false if it was deleted. */
+export async function lockConsumer(db: Database, { shardId, id }: ConsumerId) {
+  const { rows } = await sql`
+    select from journal_consumers where shard_id = ${shardId} and id = ${id} for update`.execute(db);
+  return rows.length > 0;
+}
+
+/** Changes a consumer. A process that holds its lease loses the lease. */
+const change = async (db: Database, consumer: ConsumerId, changes: ConsumerChange) =>
+  void (await updateConsumer(db, consumer, { ...UNLEASED, ...changes }).execute());
+
+/** Stops a consumer until it is resumed. */
+export const pauseConsumer = (db: Database, consumer: ConsumerId) =>
+  change(db, consumer, { state: 'paused' });
+
+/**
+ * Makes the next attempt of a consumer due at once. `changes` can also set another cursor. If they set the range in flight to null, it is
+ * not repeated.
+ */
+export const retryConsumer = (db: Database, consumer: ConsumerId, changes: ConsumerChange = {}) =>
+  change(db, consumer, { failures: 0, failing_since: null, next_at: NOW, ...changes });
+
+/** Resumes a paused or disabled consumer where it stopped. Its next attempt is due at once. */
+export const resumeConsumer = (db: Database, consumer: ConsumerId) =>
+  retryConsumer(db, consumer, { state: 'active' });
+
+/** Deletes a consumer. A process that holds its lease loses the lease. */
+export async function deleteConsumer(db: Database, { shardId, id }: ConsumerId) {
+  await db.deleteFrom('journal_consumers').where('shard_id', '=', shardId).where('id', '=', id).execute();
 }
 
 /** The dependencies that the delivery process passes to every capability. */
