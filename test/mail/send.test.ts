@@ -83,6 +83,33 @@ test('who has cancelled by then, has an address that nobody can have, or is not 
   ]);
 });
 
+test('an event whose e-mails cannot be queued delays no other event, and catches up', async () => {
+  const { db } = database;
+  const server = await startMailServer();
+  const broken = await createFixture(db);
+  await confirm(db, broken, await broken.addTicket(), addresses(2, 'broken'));
+  await confirmThese(addresses(3));
+  await sql`
+    create function refuse_event() returns trigger language plpgsql as $$
+    begin
+      raise exception 'this event is broken';
+    end $$`.execute(db);
+  await sql`
+    create trigger refuse_event before insert on deliveries
+    for each row when (new.event_id = ${sql.lit(broken.eventId)}) execute function refuse_event()`.execute(
+    db,
+  );
+  try {
+    for (const fixture of [broken, gala]) await enable(db, fixture);
+    await startMails(database, { SMTP_URL: server.url });
+    await waitForState(db, gala, 'sent', 3);
+    expect(countsOf(server.mails)).toEqual(once(addresses(3)));
+  } finally {
+    await sql`drop function refuse_event cascade`.execute(db);
+  }
+  await waitForState(db, broken, 'sent', 2);
+});
+
 test('who cancels while the e-mail is queued gets none', async () => {
   const server = await startMailServer();
   const { port } = new URL(server.url);

@@ -24,7 +24,7 @@ import {
 import type { Metrics } from '@floodgate/metrics';
 import { createPassSigner } from '@floodgate/passes';
 import { recordSpan, throttledWarn, type Logger } from '@floodgate/service';
-import { WEBHOOK_DISABLED } from '@floodgate/webhooks';
+import { WEBHOOK_DISABLED } from '@floodgate/webhooks/notices';
 import { attendeeKind, suppressRefused } from './kinds/attendee-mails.ts';
 import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
 import { parseSender } from './letter.ts';
@@ -96,7 +96,7 @@ function startLoop(context: MailContext, { isOutside, send }: Transport) {
   return new SendLoop<MailMessage>({
     db,
     kinds: [...EVENT_KINDS.map((kind) => attendeeKind(kind, options)), webhookDisabledKind(options)],
-    queue: (shardId) => queueNews(context, isOutside, shardId),
+    queue: createQueue(context, isOutside),
     send: traced(send),
     rate: createSendingRate(context),
     beforeRecord: (ended) => suppressRefused(db, ended),
@@ -124,12 +124,20 @@ const EXPIRED = 'journal entries have expired; e-mails continue with the oldest 
 /** If a page fails, or its process dies, it is read again after this time. */
 const LEASE_SECONDS = 5;
 
-/** Queues e-mails for the next confirmations and offers of a shard. Returns whether there were entries to read. */
-async function queueNews(context: MailContext, isOutside: boolean, shardId: number): Promise<boolean> {
-  const consumers = await leaseConsumers(context.db, shardId, 'mail', EVENTS_AT_ONCE, LEASE_SECONDS);
-  let hasRead = false;
-  for (const consumer of consumers) hasRead = (await queuePage(context, isOutside, consumer)) || hasRead;
-  return hasRead;
+/** Returns a function that queues e-mails for the next confirmations and offers of a shard. Resolves to whether there were entries to read. */
+function createQueue(context: MailContext, isOutside: boolean) {
+  const warn = throttledWarn('cannot queue the e-mails of an event; retrying');
+  return async (shardId: number) => {
+    const consumers = await leaseConsumers(context.db, shardId, 'mail', EVENTS_AT_ONCE, LEASE_SECONDS);
+    const pages = consumers.map((consumer) =>
+      queuePage(context, isOutside, consumer).catch((err: unknown) => {
+        // It is read again when its lease ends. The other events do not wait for it.
+        warn(context.log, { err, eventId: consumer.eventId });
+        return false;
+      }),
+    );
+    return (await Promise.all(pages)).includes(true);
+  };
 }
 
 /** Queues an e-mail for each entry of the next page of an event. Advances the cursor in the same transaction. */

@@ -1,4 +1,4 @@
-import type { Language } from '@floodgate/events';
+import type { Language } from '@floodgate/database';
 import { html } from 'ghtml';
 
 /** A sender: a name and an address, or only the address. */

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryKind, Loaded, Outcome } from '@floodgate/deliveries';
-import { findWebhookNotice, WEBHOOK_DISABLED, type FoundNotice } from '@floodgate/webhooks';
+import { findWebhookNotice, WEBHOOK_DISABLED, type FoundNotice } from '@floodgate/webhooks/notices';
 import type { Letter, Sender } from '../letter.ts';
 import { createFrame, type MailMessage } from '../message.ts';
 import { findRefusals, type LoadOptions } from './attendee-mails.ts';
