@@ -167,10 +167,11 @@ async function queuePage({ db, log }: MailContext, isOutside: boolean, consumer:
   }));
   await inTransaction(db, async (transaction) => {
     // Advance first, so that a process that has lost the lease queues nothing.
-    if (!(await advance(transaction, consumer, cursor))) return;
-    await queueDeliveries(transaction, consumer, deliveries);
-    await (more ? release : releaseCaughtUp)(transaction, consumer);
+    if (await advance(transaction, consumer, cursor))
+      await queueDeliveries(transaction, consumer, deliveries);
   });
+  // Afterwards, so that the transaction is short: its lock can delay others that find news.
+  await (more ? release : releaseCaughtUp)(db, consumer);
   return true;
 }
 
