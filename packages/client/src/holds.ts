@@ -29,6 +29,8 @@ export function createHolds(ask: Ask) {
   };
 }
 
+export type Holds = ReturnType<typeof createHolds>;
+
 /** Returns the methods for waiting lists. `holds.confirm` accepts an offer. */
 export function createWaitingList(ask: Ask) {
   const path = (entry: string) => `${WAITING_LIST}/${encodeURIComponent(entry)}`;
@@ -49,3 +51,5 @@ export function createWaitingList(ask: Ask) {
       ask('leaveWaitingList', 'waitingEntry', post(`${path(entry)}/leave`), options),
   };
 }
+
+export type WaitingList = ReturnType<typeof createWaitingList>;

@@ -59,6 +59,8 @@ export function createPasses(send: Send, ask: Ask) {
   };
 }
 
+export type Passes = ReturnType<typeof createPasses>;
+
 /** Returns the content of a document. Throws if it is a fault. */
 function verified<Content>(what: string, content: Content): Exclude<Content, string> {
   if (typeof content === 'string') throw new FloodgateError(`${what}: ${content}`, content);

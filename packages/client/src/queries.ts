@@ -44,6 +44,8 @@ export function createQueries(ask: Ask) {
   };
 }
 
+export type Queries = ReturnType<typeof createQueries>;
+
 function listRegistrations(ask: Ask, options: ListOptions): RegistrationListing {
   const { after, pageSize = 1_000, signal, ...filter } = options;
   let cursor = after;

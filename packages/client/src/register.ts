@@ -25,6 +25,7 @@ export function createRegister(ask: Ask, settings: Settings, rateLimit: () => nu
   const withOthers = createAutoBatching(together, settings, rateLimit);
 
   return {
+    /** Registers an attendee. Concurrent registrations are sent as bulk calls. */
     async register(request: RegistrationRequest, options: RegisterOptions = {}): Promise<RegisterResult> {
       const { signal, idempotencyKey, holdForSeconds } = options;
       signal?.throwIfAborted();
@@ -32,10 +33,13 @@ export function createRegister(ask: Ask, settings: Settings, rateLimit: () => nu
       const isAlone = idempotencyKey !== undefined || holdForSeconds !== undefined || !settings.autoBatch;
       return isAlone ? one(body, options) : withOthers(body, signal);
     },
+    /** Registers 1 to 1,000 attendees in one call. */
     registerBulk: async (requests: readonly RegistrationRequest[], options: BulkOptions = {}) =>
       many(requests.map(serialize), options),
   };
 }
+
+export type Register = ReturnType<typeof createRegister>;
 
 /** Returns the method and the headers of a call. Throws if the service would refuse them. */
 export function headersOf({ idempotencyKey = randomUUID(), holdForSeconds }: RegisterOptions) {
