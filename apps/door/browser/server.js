@@ -90,8 +90,7 @@ export async function call(door, request, body = null, timeoutMs = LONG_CALL_MS)
  * @returns {Promise<Device | string>}
  */
 export async function enrol(code, version) {
-  const pair = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
-  const { privateKey } = pair;
+  const { privateKey, ...pair } = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
   const publicKey = toBase64Url(await crypto.subtle.exportKey('raw', pair.publicKey));
   const signature = await sign(privateKey, 'enrol', code, publicKey);
   const body = { code, publicKey, signature, version };

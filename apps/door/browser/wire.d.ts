@@ -50,7 +50,7 @@ export interface RevocationPage {
 }
 
 export interface State {
-  device: { deviceID: number; deviceName: string; signedOff: boolean };
+  device: Pick<Device, 'deviceName'>;
   nextCounter: number;
   event: string;
   keys: { keys: PublicKey[] };

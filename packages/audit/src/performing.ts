@@ -4,10 +4,8 @@ import type { Static, TObject } from '@sinclair/typebox';
 import type { Action } from './actions.ts';
 
 type AnyAction = Action<TObject, never>;
-type InputOf<Performed> = Performed extends { input: infer Input extends TObject } ? Static<Input> : never;
-type ResultOf<Performed> = Performed extends { run: (...args: never[]) => Promise<infer Result> }
-  ? Result
-  : never;
+type Done<Performed> =
+  Performed extends Action<infer Input, infer Result> ? { result: Result; input: Static<Input> } : never;
 
 /**
  * Returns a function that adds a command to a group. The command performs an action that `load` imports. The action's input comes from
@@ -19,7 +17,10 @@ export const performing =
   <Name extends keyof Actions>(
     commandName: string,
     actionName: Name,
-    answerOf: (result: ResultOf<Actions[Name]>, input: InputOf<Actions[Name]>) => string | Promise<Answer>,
+    answerOf: (
+      result: Done<Actions[Name]>['result'],
+      input: Done<Actions[Name]>['input'],
+    ) => string | Promise<Answer>,
     fields: Record<string, string> = {},
   ) => {
     const command = group.command(commandName);
@@ -28,7 +29,7 @@ export const performing =
       const action = (await load())[actionName] as AnyAction;
       const input = inputOf(command, action.input, fields);
       const result = await perform(db, action, input, actor);
-      const answer = await answerOf(result, input as InputOf<Actions[Name]>);
+      const answer = await answerOf(result, input);
       return typeof answer === 'string' ? { document: result, text: answer } : answer;
     });
     return command;
