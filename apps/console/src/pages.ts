@@ -129,9 +129,14 @@ const PAGES: Record<`${Scope} /${string}`, Show> = {
       mayUse(operator, 'attendees:read') ? actions(...ofAttendees) : '',
       table('E-mails', mail?.events, (row) => without(row, 'eventId', 'reasons')),
       actions(...mailForms, ...forms('mailResendAll')),
-      table('Webhooks', webhooks, ({ id, partnerId: partner, url, state, failures, dateFailing }) => {
-        return { webhook: link(`/webhooks/${id}`, id), partner, url, state, failures, dateFailing };
-      }),
+      table('Webhooks', webhooks, ({ id, partnerId: partner, url, state, failures, dateFailing }) => ({
+        webhook: link(`/webhooks/${id}`, id),
+        partner,
+        url,
+        state,
+        failures,
+        dateFailing,
+      })),
       actions(...forms('webhookCreate')),
       actions(...forms('eventGrant', 'eventRevoke')),
     ];

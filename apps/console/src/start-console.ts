@@ -43,7 +43,11 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   const report = reportProcess(db, { service: 'console', version: manifest.version }, () => ({}));
   const tasks = startPeriodicTasks([report], log);
   opened.defer(() => tasks.stop());
-  const app = Fastify({ ...LIMITS, genReqId: () => randomUUID(), forceCloseConnections: true });
+  const app = Fastify({
+    ...LIMITS,
+    genReqId: () => randomUUID(),
+    forceCloseConnections: true,
+  });
   opened.defer(() => app.close());
   app.addHook(
     'onRequest',

@@ -106,9 +106,8 @@ async function assertSupported(db: Database) {
     Record<'version' | 'encoding', string> & Record<'isOurs' | 'hasTables', boolean>
   >`
     select current_setting('server_version') as version, current_setting('server_encoding') as encoding,
-      to_regclass('schema_files') is not null as "isOurs", to_regclass('partners') is not null as "hasTables"`.execute(
-    db,
-  );
+      to_regclass('schema_files') is not null as "isOurs",
+      to_regclass('partners') is not null as "hasTables"`.execute(db);
   const { version, encoding, isOurs, hasTables } = rows[0]!;
   if (Number.parseInt(version, 10) < OLDEST_VERSION)
     throw new Failure(`PostgreSQL ${OLDEST_VERSION} or newer is required, and this is ${version}`);
@@ -127,12 +126,14 @@ type SqlFile = Awaited<ReturnType<typeof readSqlFiles>>[number];
 
 const SQL = new URL('../../sql/', import.meta.url);
 
+const FOLDERS = ['tables', 'functions', 'grants'] as const;
+
 /** Returns the files in the order in which they are applied. */
 async function readSqlFiles() {
-  return (await Promise.all((['tables', 'functions', 'grants'] as const).map(readFolder))).flat();
+  return (await Promise.all(FOLDERS.map(readFolder))).flat();
 }
 
-async function readFolder(folder: 'tables' | 'functions' | 'grants') {
+async function readFolder(folder: (typeof FOLDERS)[number]) {
   const names = (await readdir(new URL(folder, SQL))).toSorted();
   return Promise.all(
     names.map(async (file) => {
