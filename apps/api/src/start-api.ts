@@ -41,7 +41,7 @@ export async function startApi(config: ApiConfig, log: Logger) {
     pools.set(purpose || 'read', pool);
     return pool;
   };
-  const answerWithinMs = config.ANSWER_WITHIN_MS;
+  const { ANSWER_WITHIN_MS: answerWithinMs, READ_CONNECTIONS: connections } = config;
   const start = openPool({
     purpose: 'start',
     maxConnections: 1,
@@ -51,7 +51,6 @@ export async function startApi(config: ApiConfig, log: Logger) {
   await assertReady(start, 'api');
   const readWithinMs = Math.min(answerWithinMs, READ_WITHIN_MS);
   const hasShards = (await shardIds(start)).length > 1;
-  const connections = config.READ_CONNECTIONS;
   const shardReads = hasShards ? createShardReads(connections) : readAtOnce;
   const reads = openPool({
     maxConnections: connections + (hasShards ? WAITING_CONNECTIONS : 0),

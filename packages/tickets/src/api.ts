@@ -85,11 +85,9 @@ function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>) {
       void reply.type('application/json; charset=utf-8');
       const sale = sales.get(eventId);
       const send = (answer: unknown) => void reply.send(answer as never);
-      if (sale) send(sale.viewOf(partnerId).text);
-      else
-        sales
-          .forceFetch(eventId, { context: shardId })
-          .then(({ viewOf }) => send(viewOf(partnerId).text), send);
+      if (sale) return send(sale.viewOf(partnerId).text);
+      const read = sales.forceFetch(eventId, { context: shardId });
+      return void read.then(({ viewOf }) => send(viewOf(partnerId).text), send);
     },
   );
   api.get(

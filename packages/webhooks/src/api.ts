@@ -167,10 +167,8 @@ export const webhooksApi = defineApi({
             bodyLimit: BODY_LIMIT_BYTES,
             handler: async ({ body, query, params, principal, raw }, reply) => {
               const given = Object.assign({}, body, query, params) as Parameters<typeof run>[2];
-              const isWanted = () => !raw.socket.destroyed;
-              const result = await queue(principal.partnerId, isWanted, () =>
-                run(db, principal, given, actions),
-              );
+              const work = () => run(db, principal, given, actions);
+              const result = await queue(principal.partnerId, () => !raw.socket.destroyed, work);
               return isRefused(result) ? reply.fail(result.refused) : success(result);
             },
           });
