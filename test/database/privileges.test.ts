@@ -361,6 +361,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   serve_waiting: [],
   record_scans: ['api'],
   settle_admissions: [],
+  find_news: ['delivery', 'console'],
   webhook_delivered: ['delivery'],
   lease_deliveries: ['delivery'],
   record_deliveries: ['delivery'],
@@ -437,17 +438,15 @@ describe('functions', () => {
   });
 
   test('that a migration replaces are executed by the services again, and by nobody else', async () => {
-    await sql`update schema_files set hash = 'another' where name in ('reserve_batch', 'lease_deliveries')`.execute(
+    await sql`update schema_files set hash = 'another' where name in ('reserve_batch', 'find_news')`.execute(
       database.db,
     );
-    const replaced = ['lease_deliveries', 'reserve_batch'];
+    const replaced = ['find_news', 'reserve_batch'];
     for (const name of replaced) await sql`drop function ${sql.ref(name)}`.execute(database.db);
     expect(await migrate(database.db)).toEqual(replaced);
     await distribute(database.db);
     for (const service of SERVICES) await assertGranted(connections[service], service);
-    expect(
-      await mayCall(connections.worker, `select lease_deliveries(0, null, null, 1, false, null, null)`),
-    ).toBe(false);
+    expect(await mayCall(connections.worker, `select find_news(0, 'mail')`)).toBe(false);
   });
 });
 

@@ -1,4 +1,6 @@
+import { openServicePool } from '@floodgate/database';
 import { reconcile } from '@floodgate/registrations';
+import { createLogger } from '@floodgate/service';
 import { sql } from 'kysely';
 import { afterAll, expect } from 'vitest';
 import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
@@ -70,4 +72,15 @@ test('timestamps are read as they are', async () => {
   expect(Math.abs(Date.now() - Date.parse(ticket!.lastModifiedDate))).toBeLessThan(60_000);
   const keys = await runCli({ DATABASE_URL: database.url }, 'key', 'list');
   expect(keys.output).toContain(new Date().toISOString().slice(0, 10));
+});
+
+test('a service that stops inside a transaction loses its locks', async () => {
+  const owner = {
+    service: 'delivery',
+    connectionString: database.url,
+    log: createLogger('test', 'silent'),
+  } as const;
+  await using db = openServicePool(owner, { maxConnections: 1 });
+  const { rows } = await sql`show idle_in_transaction_session_timeout`.execute(db);
+  expect(rows).toEqual([{ idle_in_transaction_session_timeout: '10s' }]);
 });

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { addUp, askShards, shardIds, type ConsumerKind, type Database } from '@floodgate/database';
-import { findNews, type Consumer } from './read-journal.ts';
+import type { Consumer } from './read-journal.ts';
 
 /** Backlog of the consumers of a kind. */
 export interface Lag {
@@ -62,7 +62,7 @@ export async function lagOf(
 export async function readLags(db: Database): Promise<Lags> {
   const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
     // Without a delivery process, nothing else scans for news.
-    await findNews(db, shardId, 'mail');
+    await sql`select find_news(${shardId}, null)`.execute(db);
     const unread = oldestUnread(shardId, sql`c.event_id`, sql`c.partner_id`, sql`c.last_offset`);
     // The person who pauses a consumer knows that it falls behind.
     const ofActive = sql`filter (where state = 'active')`;

@@ -53,62 +53,19 @@ export async function leaseConsumers(
   limit: number,
   leaseSeconds = LEASE_SECONDS,
 ) {
-  if (!(await findNews(db, shardId, kind))) return [];
+  const found = await sql<{ areDue: boolean }>`select find_news(${shardId}, ${kind}) as "areDue"`.execute(db);
+  if (!found.rows[0]!.areDue) return [];
   const { rows } = await sql<Consumer & { nextAt: Date }>`
     update journal_consumers set lease = ${randomUUID()}, leased_until = ${inSeconds(leaseSeconds)}
     where shard_id = ${shardId} and id = any(array(
       select id from journal_consumers
-      where ${isDue(shardId, kind)}
+      where shard_id = ${shardId} and kind = ${kind} and is_behind and state = 'active' and next_at <= now()
+        and (leased_until is null or leased_until <= now())
       order by next_at limit ${limit} for update skip locked
     ))
     returning shard_id, id, event_id, partner_id, last_offset as cursor, in_flight_until, news_offset,
       failures, failing_since, lease, next_at`.execute(inCamelCase(db));
   return rows.toSorted((one, other) => +one.nextAt - +other.nextAt);
-}
-
-const isDue = (shardId: number, kind: ConsumerKind) => sql`
-  shard_id = ${shardId} and kind = ${kind} and is_behind and state = 'active' and next_at <= now()
-    and (leased_until is null or leased_until <= now())`;
-
-/** Bounds a scan after an outage of all delivery processes. */
-const ENTRIES_PER_SCAN = 50_000;
-
-/**
- * Finds the consumers of the new segments of a shard, and raises their news_offset. The cost depends on the new segments and their
- * consumers, not on the number of consumers. If nothing is new, it reads two rows and an empty index. Returns whether a consumer of this
- * kind may be due.
- */
-export async function findNews(db: Database, shardId: number, kind: ConsumerKind): Promise<boolean> {
-  const { rows } = await sql<{ scanned: number; head: number; areDue: boolean }>`
-    select scans.last_offset as scanned, heads.last_offset as head,
-      exists (select from journal_consumers where ${isDue(shardId, kind)}) as "areDue"
-    from consumer_scans scans join journal_heads heads on heads.shard_id = scans.shard_id
-    where scans.shard_id = ${shardId}`.execute(db);
-  const { scanned, head, areDue } = rows[0]!;
-  if (head <= scanned) return areDue;
-  const until = Math.min(head, scanned + ENTRIES_PER_SCAN);
-  const ofEvent = sql`
-    select id from journal_consumers consumer where shard_id = ${shardId} and consumer.event_id = segment.event_id`;
-  // Partner 0 means all partners, for a segment and for a consumer. Without a lock: another process may raise the same consumers.
-  await sql`
-    update journal_consumers set news_offset = ${until}
-    where shard_id = ${shardId} and coalesce(news_offset < ${until}, true) and id = any(array(
-      select consumer.id
-      from (
-        select distinct event_id, partner_id from journal_segments
-        where shard_id = ${shardId} and last_offset > ${scanned} and last_offset <= ${until}
-      ) segment
-      cross join lateral (
-        ${ofEvent} and consumer.partner_id in (0, segment.partner_id)
-        union all
-        ${ofEvent} and segment.partner_id = 0
-      ) consumer
-    ))`.execute(db);
-  // Afterwards, so that after a crash the same segments are scanned again.
-  await sql`
-    update consumer_scans set last_offset = greatest(last_offset, ${until}::bigint)
-    where shard_id = ${shardId}`.execute(db);
-  return true;
 }
 
 export type ConsumerChange = UpdateObject<Schema, 'journal_consumers'>;

@@ -42,4 +42,4 @@ grant select (shard_id, endpoint_id, id, public_key, created_at, ends_at) on web
 grant insert, update (ends_at), delete on webhook_secrets to :"role";
 grant insert, update, delete on deliveries to :"role";
 grant delete on mail_suppressions to :"role";
-grant execute on function change_registrations, replace_attendee to :"role";
+grant execute on function find_news, change_registrations, replace_attendee to :"role";

@@ -27,6 +27,6 @@ grant select, insert on mail_suppressions to :"role";
 grant select, insert, update on mail_rate_windows to :"role";
 -- It deletes old entries.
 grant select (id, at, actor), delete on partner_audit_log to :"role";
-grant execute on function webhook_delivered, lease_deliveries, record_deliveries to :"role";
+grant execute on function find_news, webhook_delivered, lease_deliveries, record_deliveries to :"role";
 -- It reports itself to operators.
 grant select, insert, update, delete on processes to :"role";

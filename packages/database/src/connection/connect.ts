@@ -41,6 +41,8 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
  */
 const SESSION = `set datestyle = iso; set default_transaction_isolation = 'read committed';
   set standard_conforming_strings = on; set array_nulls = on`;
+/** A process that is frozen inside a transaction keeps its locks for this long. Services compute nothing inside transactions. */
+const OF_SERVICE = `set idle_in_transaction_session_timeout = '10s'`;
 
 /** Returns a pool. It connects on first use, so a server that is down is not an error here. */
 export function connect(options: ConnectOptions) {
@@ -55,7 +57,7 @@ export function connect(options: ConnectOptions) {
     keepAlive: true,
     types,
     // oxlint-disable-next-line typescript/no-misused-promises -- pg awaits it, although its types do not say so
-    onConnect: (client) => client.query(SESSION),
+    onConnect: (client) => client.query(owner ? `${SESSION}; ${OF_SERVICE}` : SESSION),
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs && statementTimeoutMs + 500,
   });
