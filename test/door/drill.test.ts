@@ -62,13 +62,16 @@ async function enrol(printed: string): Promise<DoorDevice> {
   return device;
 }
 
-/** Resolves to the report and the exit code. The text, the JSON and the page of the console say the same. */
+/** Resolves to the report and the exit code. The text, the JSON and the pages of the console say the same. */
 async function readReport(): Promise<Report & { code: number }> {
   const [text, json] = await follow('The report');
   const { code } = text!;
   expect(json!.code).toBe(code);
   const report = JSON.parse(json!.output.slice(0, json!.output.lastIndexOf('}') + 1)) as Report;
-  const shown = await (await request(`/events/${EVENT}/door`, { headers: { cookie } })).text();
+  const pages = ['door', 'door/conflicts'].map(async (path) =>
+    (await request(`/events/${EVENT}/${path}`, { headers: { cookie } })).text(),
+  );
+  const shown = (await Promise.all(pages)).join(' ');
   const onPage = shown.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
   for (const line of [
     ...report.open,
