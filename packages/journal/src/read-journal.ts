@@ -28,7 +28,7 @@ export interface Consumer {
   cursor: number;
   /** Last offset of the range being delivered; null if there is none. A retry sends exactly this range. */
   inFlightUntil: number | null;
-  /** End of the last scan that had found an entry for it when it was leased; null if none had. */
+  /** Offset of its newest entry that was known when it was leased; null if no scan had found one. */
   newsOffset: number | null;
   /** Consecutive failed attempts. */
   failures: number;

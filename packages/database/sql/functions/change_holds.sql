@@ -73,7 +73,6 @@ begin
   );
   if cardinality(due) = 0 then
     return outcomes;
-  -- The updates are joined without a nested loop, which would read all seats of the call for each of them.
   elsif change = 'released' then
     perform release_registrations(shard, due, due_tickets, false);
   elsif change = 'extended' then
@@ -91,11 +90,13 @@ begin
       ) r
       order by position
     );
+    -- A nested loop would read all seats of the call for each of them. (Citus crashes on an array that is read by position.)
     perform set_config('enable_nestloop', 'off', true);
     update registrations r set held_until = input.expiry
     from unnest(seats, expiries) as input (serial, expiry)
     where r.shard_id = shard and r.serial = input.serial and r.serial = any(due);
   else
+    -- As above.
     perform set_config('enable_nestloop', 'off', true);
     update registrations r
     set held_until = 'infinity', attendee_digest = input.digest, full_name = input.full_name,

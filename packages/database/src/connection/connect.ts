@@ -41,7 +41,7 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
  */
 const SESSION = `set datestyle = iso; set default_transaction_isolation = 'read committed';
   set standard_conforming_strings = on; set array_nulls = on`;
-/** A process that is frozen inside a transaction keeps its locks for this long. Services compute nothing inside transactions. */
+/** A process that is frozen inside a transaction keeps its locks for this long. No service pauses for so long between two statements. */
 const OF_SERVICE = `set idle_in_transaction_session_timeout = '10s'`;
 
 /** Returns a pool. It connects on first use, so a server that is down is not an error here. */
