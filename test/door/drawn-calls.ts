@@ -1,4 +1,5 @@
 import type { Outcome } from '../harness/door-device.ts';
+import { answerOf, isRefused } from '../harness/door-device.ts';
 import type { Answer } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { waitingOf, type Door, type Entry, type World } from './drawn-doors.ts';
@@ -9,8 +10,7 @@ export async function upload(world: World, door: Door, entries: readonly Entry[]
   await waitUntil(`${door.name} uploads`, async () => {
     const answer = await tryUpload(door, entries);
     if (answer?.body.responseCode === '00') return note(world, door, entries, answer);
-    // Too many requests, or the server is ending.
-    return answer !== null && ![429, 503].includes(answer.status) && fail(world, door, answer);
+    return answer !== null && !isRefused(answer) && fail(world, door, answer);
   });
 }
 
@@ -33,7 +33,7 @@ function fail({ problems }: World, { name }: Door, { text }: Answer): true {
 }
 
 /** Notes what the server has answered to an upload. */
-export function note(world: World, door: Door, entries: readonly Entry[], { body }: Answer): true {
+function note(world: World, door: Door, entries: readonly Entry[], { body }: Answer): true {
   const { outcomes } = body.responseData as { outcomes: Outcome[] };
   const isNew = entries.some(({ isReceived }) => !isReceived);
   if (isNew) door.isSignedOff = false;
@@ -79,10 +79,8 @@ export async function killDuring(world: World, doors: readonly Door[], answered:
 
 /** Signs off. */
 export async function signOff(world: World, door: Door): Promise<void> {
-  await waitUntil(`${door.name} signs off`, async () => {
-    const answer = await door.client.signOff();
-    return answer.body.responseCode === '00' || (answer.status !== 429 && fail(world, door, answer));
-  });
+  const answer = await answerOf(() => door.client.signOff());
+  if (answer.body.responseCode !== '00') fail(world, door, answer);
   door.isSignedOff = true;
   door.named = Math.max(door.named, door.entries.length);
 }

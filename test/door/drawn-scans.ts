@@ -1,8 +1,8 @@
 import { perform } from '@floodgate/audit';
 import { revokeDeviceAction } from '@floodgate/door/actions';
 import type { Random } from '../faults/random.ts';
-import type { Outcome, Scan } from '../harness/door-device.ts';
-import { killDuring, note, signOff, tryUpload, upload } from './drawn-calls.ts';
+import { answerOf, isRefused, type Outcome, type Scan } from '../harness/door-device.ts';
+import { killDuring, signOff, tryUpload, upload } from './drawn-calls.ts';
 import { keyOf, waitingOf, type Door, type Entry, type Gate, type Pass, type World } from './drawn-doors.ts';
 import { predict } from './model-facts.ts';
 
@@ -30,9 +30,6 @@ function drawAttempt({ passes }: World, { gates }: Door, random: Random): Attemp
   };
 }
 
-const isRefused = ({ fault, ticketId }: Pass, { tickets }: Gate) =>
-  fault ?? (tickets && !tickets.includes(ticketId) ? 'wrong-gate' : null);
-
 /** Returns what a device decides offline: it knows only its own admissions. */
 function decide({ cancelled }: World, { admissions }: Door, attempt: Attempt): string {
   const { pass, text, gate, direction, knowsCancelled } = attempt;
@@ -40,7 +37,7 @@ function decide({ cancelled }: World, { admissions }: Door, attempt: Attempt): s
   if (text === pass.reference) return 'unknown';
   if (pass.fault) return pass.fault;
   if (knowsCancelled && cancelled.has(pass)) return 'cancelled';
-  if (isRefused(pass, gate)) return 'wrong-gate';
+  if (gate.tickets && !gate.tickets.includes(pass.ticketId)) return 'wrong-gate';
   const isInside = admissions.get(keyOf(gate, pass));
   const isAgain = gate.rule === 'any' || (gate.rule === 're-entry' && isInside === false);
   return isInside === undefined || isAgain ? 'admitted' : 'already-admitted';
@@ -75,7 +72,7 @@ function append(
 }
 
 /** Notes what a device has learned from an outcome. */
-function learn({ admissions }: Door, { pass, gate }: Attempt, outcome: string): void {
+function learn({ admissions }: Door, { pass, gate }: Attempt, outcome: string | null): void {
   const key = keyOf(gate, pass);
   if (outcome === 'admitted') admissions.set(key, true);
   else if (outcome === 'exited' && admissions.has(key)) admissions.set(key, false);
@@ -94,19 +91,16 @@ function scanOffline(world: World, door: Door, random: Random): string {
   return decideOffline(world, door, drawAttempt(world, door, random), null, atMs).scan.decision!;
 }
 
-/** Asks the server. Resolves to the outcome; the device does not know it yet. */
+/** Asks the server until it answers. Resolves to the outcome; the device does not know it yet. */
 async function ask(
   world: World,
   door: Door,
   attempt: Attempt,
-): Promise<{ entry: Entry; outcome: string | null }> {
+): Promise<{ counter: number; outcome: string | null }> {
   const entry = append(door, attempt, {});
   entry.isLive = true;
-  const answer = await tryUpload(door, [entry]);
-  // Too many requests.
-  if (answer?.status !== 200) entry.isLive = false;
-  else note(world, door, [entry], answer);
-  return { entry, outcome: entry.outcome };
+  await upload(world, door, [entry]);
+  return { counter: entry.scan.counter, outcome: entry.outcome };
 }
 
 /** Asks the server, if no scan waits. `isLost`: the answer does not arrive, and the device decides itself. */
@@ -114,12 +108,12 @@ async function scanOnline(world: World, door: Door, random: Random, isLost: bool
   const attempt = drawAttempt(world, door, random);
   if (waitingOf(door).length > 0) return decideOffline(world, door, attempt, null).scan.decision!;
   const expected = await predict(world, attempt);
-  const { entry, outcome } = await ask(world, door, attempt);
-  if (outcome !== null && outcome !== expected)
-    world.problems.push(`${door.name}: scan ${entry.scan.counter} is ${outcome} online, not ${expected}`);
-  if (outcome !== null && !isLost) learn(door, attempt, outcome);
-  else decideOffline(world, door, attempt, entry.scan.counter);
-  return outcome ?? 'throttled';
+  const { counter, outcome } = await ask(world, door, attempt);
+  if (outcome !== expected)
+    world.problems.push(`${door.name}: scan ${counter} is ${outcome} online, not ${expected}`);
+  if (isLost) decideOffline(world, door, attempt, counter);
+  else learn(door, attempt, outcome);
+  return String(outcome);
 }
 
 /** A question that does not reach the server. It is sent later, with the decision. */
@@ -192,15 +186,13 @@ async function askTogether(world: World, doors: readonly Door[], random: Random)
   const expected = await predict(world, attempt);
   const asked = await Promise.all(able.map(async (door) => ({ door, ...(await ask(world, door, attempt)) })));
   const admitted = asked.filter(({ outcome }) => outcome === 'admitted').length;
-  const answered = asked.filter(({ outcome }) => outcome !== null).length;
-  const right = expected !== 'admitted' ? 0 : attempt.gate.rule === 'any' ? answered : Math.min(1, answered);
+  const most = attempt.gate.rule === 'any' ? asked.length : Math.min(1, asked.length);
+  const right = expected === 'admitted' ? most : 0;
   if (admitted !== right)
     world.problems.push(
       `${asked.length} devices ask about ${keyOf(attempt.gate, attempt.pass)}: ${admitted} admit`,
     );
-  for (const { door, entry, outcome } of asked)
-    if (outcome === null) decideOffline(world, door, attempt, entry.scan.counter);
-    else learn(door, attempt, outcome);
+  for (const { door, outcome } of asked) learn(door, attempt, outcome);
   return `${admitted} of ${asked.length}`.replace(/\d+$/, 'some');
 }
 
@@ -218,7 +210,7 @@ async function kill(world: World, doors: readonly Door[], random: Random): Promi
 async function cancel({ partner, passes, cancelled }: World, random: Random): Promise<string> {
   const pass = random.pick(passes.slice(1));
   if (pass.fault || cancelled.has(pass)) return 'none';
-  const { body } = await partner.cancel(pass.reference);
+  const { body } = await answerOf(() => partner.cancel(pass.reference));
   cancelled.add(pass);
   return body.responseCode;
 }
@@ -234,7 +226,7 @@ async function revoke(
   door.goneAs = lost ? 'lost' : 'revoked';
   const waiting = waitingOf(door);
   const answer = waiting.length > 0 ? await tryUpload(door, waiting) : null;
-  if (answer && ![410, 429].includes(answer.status))
+  if (answer && answer.status !== 410 && !isRefused(answer))
     problems.push(`${door.name} is ${door.goneAs}: ${answer.text}`);
   return door.goneAs;
 }

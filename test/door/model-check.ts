@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DoorReport } from '@floodgate/door/console';
-import { readReport, type Outcome } from '../harness/door-device.ts';
+import { answerOf, readReport, type Outcome } from '../harness/door-device.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { keyOf, type Door, type Entry, type Gate, type World } from './drawn-doors.ts';
 import {
@@ -205,9 +205,8 @@ async function outcomeProblems(world: World, { facts, conflicts, ties }: Truth):
   for (const door of world.doors.filter(({ goneAs }) => goneAs === null)) {
     const voided = voidedOf(door);
     for (const entries of callsOf(door)) {
-      const answer = await door.client.upload(entries.map(({ scan }) => scan));
-      if (answer.status === 429) continue;
-      const { outcomes } = answer.body.responseData as { outcomes: Outcome[] };
+      const { body } = await answerOf(() => door.client.upload(entries.map(({ scan }) => scan)));
+      const { outcomes } = body.responseData as { outcomes: Outcome[] };
       for (const [index, entry] of entries.entries()) {
         const expected = finalOutcome(
           entry,

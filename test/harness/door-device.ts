@@ -4,6 +4,7 @@ import type { Database } from '@floodgate/database';
 import { createDeviceAction, createGateAction } from '@floodgate/door/actions';
 import { doorOperations, type DoorReport } from '@floodgate/door/console';
 import type { Answer } from './partner-client.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** A scan as a device sends it. apps/docs/how-it-works/door.md explains the fields. */
 export interface Scan {
@@ -41,6 +42,16 @@ export const addDevice = (db: Database, eventId: number, gates: number[], name =
 /** Returns the report of an event, as the operator API reads it. */
 export const readReport = (db: Database, eventId: number) =>
   doorOperations.find(({ id }) => id === 'doorReport')!.run(db, { eventId }, '') as Promise<DoorReport>;
+
+/** Whether a call changed nothing and can be repeated: too many requests, or the server is busy or ends. */
+export const isRefused = ({ status }: Answer): boolean => [429, 503].includes(status);
+
+/** Repeats a call until it is not refused. */
+export const answerOf = (call: () => Promise<Answer>): Promise<Answer> =>
+  waitUntil('an answer', async () => {
+    const answer = await call();
+    return !isRefused(answer) && answer;
+  });
 
 /** A device with its own key, its chain of scans, and a clock that can be wrong. */
 export class DoorDevice {
@@ -176,7 +187,7 @@ export async function enrolledDevice(
 ): Promise<DoorDevice> {
   const device = new DoorDevice(baseUrl);
   const { code } = await addDevice(db, eventId, gates, name);
-  const { body } = await device.enrol(code);
+  const { body } = await answerOf(() => device.enrol(code));
   if (body.responseCode !== '00') throw new Error(body.responseMessage);
   return device;
 }
