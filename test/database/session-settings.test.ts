@@ -74,13 +74,16 @@ test('timestamps are read as they are', async () => {
   expect(keys.output).toContain(new Date().toISOString().slice(0, 10));
 });
 
-test('a service that stops inside a transaction loses its locks', async () => {
+test('a service that stops inside a transaction loses its locks, and a session without its client ends', async () => {
   const owner = {
     service: 'delivery',
     connectionString: database.url,
     log: createLogger('test', 'silent'),
   } as const;
   await using db = openServicePool(owner, { maxConnections: 1 });
-  const { rows } = await sql`show idle_in_transaction_session_timeout`.execute(db);
-  expect(rows).toEqual([{ idle_in_transaction_session_timeout: '10s' }]);
+  const { rows } = await sql`
+    select current_setting('idle_in_transaction_session_timeout') as transaction, current_setting('idle_session_timeout') as session`.execute(
+    db,
+  );
+  expect(rows).toEqual([{ transaction: '10s', session: '90s' }]);
 });

@@ -41,8 +41,13 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
  */
 const SESSION = `set datestyle = iso; set default_transaction_isolation = 'read committed';
   set standard_conforming_strings = on; set array_nulls = on`;
-/** A process that is frozen inside a transaction keeps its locks for this long. No service pauses for so long between two statements. */
-const OF_SERVICE = `set idle_in_transaction_session_timeout = '10s'`;
+/** How long a pool keeps an idle connection. Longer than the pauses of periodic tasks: a new connection costs more than many of their statements. */
+const IDLE_MS = 60_000;
+/**
+ * No service pauses for 10 s inside a transaction: a process that is frozen there keeps its locks for so long. A session that is idle for
+ * longer than its pool allows has lost its client. Without the limit, it would count as a connection until TCP notices, after hours.
+ */
+const OF_SERVICE = `set idle_in_transaction_session_timeout = '10s'; set idle_session_timeout = ${IDLE_MS * 1.5}`;
 
 /** Returns a pool. It connects on first use, so a server that is down is not an error here. */
 export function connect(options: ConnectOptions) {
@@ -52,8 +57,7 @@ export function connect(options: ConnectOptions) {
     application_name: options.applicationName,
     max: options.maxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
-    // Longer than the pauses of periodic tasks: a new connection costs more than many of their statements.
-    idleTimeoutMillis: 60_000,
+    idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
     types,
     // oxlint-disable-next-line typescript/no-misused-promises -- pg awaits it, although its types do not say so
