@@ -29,8 +29,6 @@ export interface ModelRegistration extends Reservation {
   cancelled: boolean;
   /** Whether its seat is held, and whether the hold has expired. */
   held: 'no' | 'yes' | 'overdue';
-  /** When the hold expires, if the run takes so long. */
-  heldUntilMs: number;
   finalized: boolean;
 }
 
@@ -146,7 +144,6 @@ export class ReservationModel {
     const { serial, passCode } = seat;
     const held: ModelRegistration['held'] = reservation.holdSeconds === null ? 'no' : 'yes';
     this.#ticketOf(reservation)!.taken += 1;
-    const heldUntilMs = Date.now() + (reservation.holdSeconds ?? 0) * 1_000;
     const stored = {
       serial,
       passCode,
@@ -155,7 +152,6 @@ export class ReservationModel {
       cancelled: false,
       finalized: false,
       held,
-      heldUntilMs,
     };
     this.registrations.push({ ...reservation, ...stored });
   }
@@ -250,12 +246,7 @@ export class ReservationModel {
   ): boolean {
     if (holdSeconds === null) return false;
     const held = this.registrations.filter(
-      (one) =>
-        one.ticketId === id &&
-        one.partnerId === partnerId &&
-        one.held === 'yes' &&
-        one.heldUntilMs > Date.now() &&
-        !one.cancelled,
+      (one) => one.ticketId === id && one.partnerId === partnerId && one.held !== 'no' && !one.cancelled,
     );
     const share = Math.floor((capacity * this.#holdSharePercent) / 100);
     const { reserved = 0, isReleased = true } = allocations.get(partnerId) ?? {};

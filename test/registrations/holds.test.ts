@@ -163,7 +163,7 @@ describe('a partner holds a share of a ticket at most', () => {
     expect(await stateOf(first)).toMatchObject({ state: 'held' });
   });
 
-  test('what is confirmed, cancelled or over no longer counts', async () => {
+  test('what is confirmed, cancelled or released after its time no longer counts', async () => {
     const [confirmed, cancelled] = [await hold(), await hold()];
     await partner.confirm(confirmed);
     await hold();
@@ -171,8 +171,10 @@ describe('a partner holds a share of a ticket at most', () => {
     await hold();
     expectFailure(await partner.register(attendee(ticketId), HOLD), '37', 409);
     await endHolds(database.db, gala);
-    await hold();
+    // Its seat is not free yet either.
+    expectFailure(await partner.register(attendee(ticketId), HOLD), '37', 409);
     await expireHolds(database.db, gala.shardId, 1_000);
+    await hold();
   });
 
   test('a refusal is remembered under its key', async () => {

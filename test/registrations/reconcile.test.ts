@@ -17,7 +17,7 @@ const TWO_HOURS_MS = 7_200_000;
 const at = (subject: string) => bookedIn(gala.shardId, subject);
 
 beforeEach(async () => {
-  await sql`truncate batches, registrations, idempotency_keys`.execute(database.db);
+  await sql`truncate batches, registrations, idempotency_keys, held_seats`.execute(database.db);
   await sql`update tickets set taken = 0`.execute(database.db);
 });
 
@@ -52,6 +52,15 @@ test('a batch that was redriven has not waited yet', async () => {
   const { pendingBatches, oldestPendingMs } = await readBacklog(database.db);
   expect(pendingBatches).toBe(1);
   expect(oldestPendingMs).toBeLessThan(TWO_HOURS_MS);
+});
+
+test('a partner holds as many seats as are counted', async () => {
+  await sql`
+    insert into held_seats (shard_id, ticket_id, partner_id, seats)
+    values (${gala.shardId}, 1, ${gala.partnerId}, 3)`.execute(database.db);
+  expect(await reconcile(database.db)).toEqual([
+    { subject: at(`partner ${gala.partnerId}`), problem: 'holds 0 seats of ticket 1, but 3 are counted' },
+  ]);
 });
 
 test('a seat that was given back is held by nobody', async () => {

@@ -47,22 +47,29 @@ async function sellFromBaskets(baseUrl: string, fixture: Fixture, rounds: number
     await call('/register', attendee(ticketId));
     return 1;
   };
-  const basketOf = (seats: number) => async () => {
+  const basketOf = (most: number, confirmedShare: number) => async () => {
+    const seats = confirmedShare < 1 ? 1 + Math.floor(Math.random() * most) : most;
     const tickets = [{ organizedEventTicketID: ticketId, seats }];
     const { holdReference } = (await call('/holds', { tickets })) as { holdReference: string };
-    await call(`/holds/${holdReference}/confirm`, { contact: CONTACT });
+    if (Math.random() < confirmedShare) await call(`/holds/${holdReference}/confirm`, { contact: CONTACT });
     return seats;
   };
+  const baskets = {
+    'baskets of 1 to 4, nine of ten abandoned': basketOf(4, 0.1),
+    'baskets of 1': basketOf(1, 1),
+    'baskets of 2': basketOf(2, 1),
+    'baskets of 4': basketOf(4, 1),
+  };
   const figures: Figure[] = [];
-  for (const seats of [1, 2, 4]) {
+  for (const [name, sell] of Object.entries(baskets)) {
     const ratios: number[] = [];
-    await seatsPerSecond(basketOf(seats), WARM_UP_SECONDS);
+    await seatsPerSecond(sell, WARM_UP_SECONDS);
     for (let round = 0; round < rounds; round += 1) {
       const before = await seatsPerSecond(register, seconds);
-      ratios.push((await seatsPerSecond(basketOf(seats), seconds)) / before);
+      ratios.push((await seatsPerSecond(sell, seconds)) / before);
     }
     figures.push({
-      name: `hold and confirm ÷ register, seats a second, baskets of ${seats}`,
+      name: `hold and confirm ÷ register, seats a second, ${name}`,
       unit: '',
       rounds: ratios,
       atLeast: 0.5,

@@ -1,5 +1,5 @@
--- Records the change of these registrations for finalize_batches: one row per batch. Only change_registrations and
--- release_registrations call it. It reads and inserts in two statements: if an insert reads a table, Citus does not see
+-- Records the change of these registrations for finalize_batches: one row per batch and ticket. Those that were held are not held any
+-- more. Functions call it that have confirmed or cancelled them. It reads and inserts in two statements: if an insert reads a table, Citus does not see
 -- that one shard is meant, and reads all shards of all servers.
 create or replace function record_changes(shard integer, change text, changed bigint[]) returns void
 language plpgsql
@@ -10,17 +10,27 @@ declare
   events integer[];
   partners integer[];
   batch_ids uuid[];
+  tickets integer[];
+  -- How many of them were held.
+  held integer[];
   -- As text, because arrays of different lengths do not make an array.
   lists text[];
 begin
-  select array_agg(event_id), array_agg(partner_id), array_agg(batch_id), array_agg(list)
-  into events, partners, batch_ids, lists
+  select array_agg(event_id), array_agg(partner_id), array_agg(batch_id), array_agg(ticket_id), array_agg(seats), array_agg(list)
+  into events, partners, batch_ids, tickets, held, lists
   from (
-    select event_id, partner_id, batch_id, array_agg(serial)::text as list from registrations
+    select event_id, partner_id, batch_id, ticket_id, array_agg(serial)::text as list,
+      count(*) filter (where change = 'confirmed' or held_until < 'infinity')::integer as seats
+    from registrations
     where shard_id = shard and serial = any(changed)
-    group by event_id, partner_id, batch_id
+    group by event_id, partner_id, batch_id, ticket_id
   ) of_batch;
   insert into changes (shard_id, kind, event_id, partner_id, batch_id, serials)
   select shard, change, event_id, partner_id, batch_id, list::bigint[]
   from unnest(events, partners, batch_ids, lists) as change_of (event_id, partner_id, batch_id, list);
+  insert into held_seats (shard_id, ticket_id, partner_id, seats)
+  select shard, ticket, partner, -sum(seats)
+  from unnest(tickets, partners, held) as changed_of (ticket, partner, seats)
+  where seats > 0
+  group by ticket, partner;
 end $$;

@@ -98,6 +98,10 @@ declare
   seller_sold integer[] := '{0}';
   -- By position: it got a reserved seat.
   from_own boolean[];
+  -- By ticket and partner of which seats are wanted: how many the partner holds.
+  held_tickets integer[];
+  held_partners integer[];
+  held_seats_of integer[];
   -- A partner has an allocation.
   counts_sold boolean := false;
   entry record;
@@ -230,6 +234,15 @@ begin
 
   -- A partner can hold its share of a ticket, at least one seat, and all seats that are reserved for it. The tickets are
   -- locked, so no other transaction can add holds.
+  if held_seconds is not null then
+    -- Their sums are inserted again below.
+    with gone as (
+      delete from held_seats where shard_id = shard and ticket_id = any(wanted_tickets) and partner_id = any(partners)
+      returning ticket_id, partner_id, seats
+    )
+    select array_agg(ticket_id), array_agg(partner_id), array_agg(seats) from gone
+    into held_tickets, held_partners, held_seats_of;
+  end if;
   if allocated <> '{}' or held_seconds is not null and hold_percent is not null then
     for entry in
       select owner.*, greatest(a.reserved - a.taken, 0) as own, coalesce(a.cap - a.taken, 2147483647) as most,
@@ -250,11 +263,8 @@ begin
         offset 0
       ) a on true
       cross join lateral (
-        select count(*) as seats from registrations
-        where hold_percent is not null and owner.holds > 0
-          and shard_id = shard and ticket_id = wanted_tickets[owner.ticket] and partner_id = owner.partner_id
-          and held_until > now() and held_until < 'infinity' and cancelled_at is null
-        offset 0
+        select coalesce(sum(seats), 0) as seats from unnest(held_tickets, held_partners, held_seats_of) as _ (ticket, partner, seats)
+        where owner.holds > 0 and ticket = wanted_tickets[owner.ticket] and partner = owner.partner_id
       ) held
     loop
       own_left := own_left || entry.own;
@@ -356,6 +366,19 @@ begin
     from unnest(granted) as _ (serial) where serial is not null;
   end if;
 
+  if held_seconds is not null then
+    insert into held_seats (shard_id, ticket_id, partner_id, seats)
+    select shard, ticket, partner, sum(seats)
+    from (
+      select unnest(held_tickets) as ticket, unnest(held_partners) as partner, unnest(held_seats_of) as seats
+      union all
+      select wanted_tickets[index], partner, 1
+      from unnest(tickets, partners, granted, held_seconds) as input (index, partner, serial, held_for)
+      where serial is not null and held_for is not null
+    ) held
+    group by ticket, partner
+    having sum(seats) <> 0;
+  end if;
   answer := json_build_object('outcomes', outcomes, 'serials', granted, 'replays', replays, 'at', now());
 
   if seats_granted > 0 then

@@ -67,6 +67,8 @@ begin
     1000000000 + ('x' || right(gen_random_uuid()::text, 12))::bit(48)::bigint % 9000000000, expiry, hold_id, partner_reference
   from unnest(seats_served, holds, partners, references_of) with ordinality
     as seat (serial, hold_id, partner_id, partner_reference, position);
+  insert into held_seats (shard_id, ticket_id, partner_id, seats)
+  select shard, ticket, partner, count(*) from unnest(partners) as partner group by partner;
   insert into batches (shard_id, id, size, first_serial, last_serial, partner_id, relay_at)
   values (
     shard, batch, cardinality(seats_served), seats_served[1], seats_served[cardinality(seats_served)],

@@ -19,7 +19,7 @@ grant select (
 grant select on gates, devices, admissions to :"role";
 grant select (shard_id, device_id, counter) on scans to :"role";
 grant update (code_hash, public_key, token_hash, version, last_contact_at, last_counter, signed_off_at) on devices to :"role";
-grant select, insert, delete on idempotency_keys to :"role";
+grant select, insert, delete on idempotency_keys, held_seats to :"role";
 
 grant select (id, requests_per_second, weight, disabled_at) on partners to :"role";
 grant select on schema_files, secret_keys, shards, events, event_grants, pass_keys to :"role";

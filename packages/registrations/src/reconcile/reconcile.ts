@@ -11,7 +11,7 @@ export const UNREAD = 'does not answer, so its books are unknown';
 const LONG_AGO = sql`now() - interval '15 minutes'`;
 
 /**
- * Returns the points at which the books do not balance, shard by shard: seats that are taken without a registration, allocations that are broken, waiting lists out of order, tickets in
+ * Returns the points at which the books do not balance, shard by shard: seats that are taken without a registration, allocations that are broken, held seats that are counted wrongly, waiting lists out of order, tickets in
  * another shard than their event, references to a wrong or missing row, batches that contradict their registrations or are missing
  * from the journal, and forgotten batches and holds. Reads one snapshot of each shard, so it is exact under load. Changes nothing.
  * A shard that does not answer is reported as well, because its books are unknown.
@@ -34,7 +34,8 @@ const books = (shard: number) => sql`
   -- Reads the registrations twice, each time into few groups. A single read into finer groups takes ten times as long.
   alike as materialized (
     select ticket_id, event_id, partner_id, min(serial) as first_serial, max(serial) as last_serial,
-      count(*) filter (where cancelled_at is null) as seats
+      count(*) filter (where cancelled_at is null) as seats,
+      count(*) filter (where cancelled_at is null and held_until < 'infinity') as held
     from registrations where shard_id = ${shard} group by ticket_id, event_id, partner_id
   ),
   held as (
@@ -86,6 +87,16 @@ const ofTickets = (shard: number) => sql`
   from ticket t join allocation a on a.ticket_id = t.id and coalesce(a.releases_at > now(), true)
   group by t.id, t.capacity, t.taken
   having sum(greatest(a.reserved - a.taken, 0)) > t.capacity - t.taken
+
+  -- Counts of held seats that differ from the registrations.
+  union all
+  select 'partner ' || partner_id, 'holds ' || sum(held) || ' seats of ticket ' || ticket_id || ', but ' || sum(counted) || ' are counted'
+  from (
+    select ticket_id, partner_id, held, 0 as counted from alike
+    union all select ticket_id, partner_id, 0, seats from held_seats where shard_id = ${shard}
+  ) both_counts
+  group by ticket_id, partner_id
+  having sum(held) <> sum(counted)
 
   -- Waiting lists whose count differs from their entries, and entries that waited while a later one, which needs no fewer seats, got an
   -- offer.
