@@ -1,6 +1,6 @@
--- Records the change of these registrations for finalize_batches: one row per batch and ticket. Those that were held are not held any
--- more. Functions call it that have confirmed or cancelled them. It reads and inserts in two statements: if an insert reads a table, Citus does not see
--- that one shard is meant, and reads all shards of all servers.
+-- Records for finalize_batches that these registrations were confirmed or cancelled: one row per batch and ticket. Those
+-- that were held count as held no longer. It reads and inserts in two statements: if an insert reads a table, Citus does
+-- not see that one shard is meant, and reads all shards of all servers.
 create or replace function record_changes(shard integer, change text, changed bigint[]) returns void
 language plpgsql
 set enable_seqscan = off

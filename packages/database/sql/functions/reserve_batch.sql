@@ -38,7 +38,8 @@ declare
   size constant integer := cardinality(tickets);
   -- By wanted ticket. Null: it does not exist. Negative: it is not on sale.
   seats_left integer[] := array_fill(null::integer, array[cardinality(wanted_tickets)]);
-  -- Capacities of locked tickets.
+  -- The locked tickets, and by wanted ticket their capacities.
+  locked integer[] := '{}';
   capacities integer[];
   -- By position: the earlier answer, or 'existing' if the attendee gets its first seat again. Null: none.
   known text[];
@@ -208,6 +209,7 @@ begin
       for no key update
     loop
       capacities[entry.index] := entry.capacity;
+      locked := locked || entry.id;
       seats_left[entry.index] := case when entry.on_sale then entry.seats else -1 end;
       if entry.allocated then
         allocated := allocated || entry.id;
@@ -237,7 +239,7 @@ begin
   if held_seconds is not null then
     -- Their sums are inserted again below.
     with gone as (
-      delete from held_seats where shard_id = shard and ticket_id = any(wanted_tickets) and partner_id = any(partners)
+      delete from held_seats where shard_id = shard and ticket_id = any(locked) and partner_id = any(partners)
       returning ticket_id, partner_id, seats
     )
     select array_agg(ticket_id), array_agg(partner_id), array_agg(seats) from gone
