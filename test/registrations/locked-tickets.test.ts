@@ -113,7 +113,8 @@ test('who names a held ticket of somebody else is answered that there is no such
 });
 
 test('several tickets may be held, each by somebody else, and one may be deleted meanwhile', async () => {
-  await startApis(1, 3_000);
+  // The group waits for one ticket and then for the other: for half of this time. The rest is for a slow machine.
+  await startApis(1, 8_000);
   const [stuck, other] = [await holdTicket(database.db, stuckId), await holdTicket(database.db, otherId)];
   const refused = [registerAt(gala, stuckId, 4), registerAt(gala, otherId, 4)];
   await waitUntil('the API knows', () => linesWith(HELD)[0] === 2);
