@@ -140,6 +140,7 @@ describe('who may do what', () => {
       const statuses: string[] = [];
       for (const [role, session] of Object.entries(roles)) {
         const { status } = await call(session, asked, asked.startsWith('GET') ? undefined : {});
+        expect(status, `${role}: ${route}`).toBeLessThan(500);
         const isRefused = status === (role === 'nobody' ? 401 : 403);
         if (!isRefused) statuses.push(role);
       }
@@ -183,6 +184,24 @@ describe('who may do what', () => {
     await call(owner.session, `PATCH /operators/${encodeURIComponent(viewer.name)}`, { role: 'operator' });
     expect((await call(viewer.session, 'POST /events', event)).status).toBe(200);
   });
+});
+
+test('the books are compared with the role of the console', async () => {
+  const { session } = await addOperator('viewer');
+  expect((await call(session, 'GET /reconcile')).status).toBe(200);
+});
+
+test('the pages lead to the allocations of a ticket, and to another attendee of a registration', async () => {
+  const [fixture, { cookie }] = [await createFixture(database.db), await addOperator('owner')];
+  const { serial } = await commitBatch(database.db, fixture);
+  const show = async (path: string) => (await request(path, { headers: { cookie } })).text();
+  const [row] = await findRegistrations(database.db, [{ ...fixture, serial }]);
+  expect(await show(`/registrations?passReference=${passReferenceOf(row!)}`)).toContain(
+    '/do/registrationReplace?',
+  );
+  const path = `/tickets/${row!.ticketId}/allocations`;
+  expect(await show(`/events/${fixture.eventId}`)).toContain(path);
+  expect(await show(path)).toContain('/do/ticketAllocate?');
 });
 
 describe('the commands', () => {

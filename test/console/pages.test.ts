@@ -204,6 +204,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     launches: '/',
     event: `/events/${gala.eventId}`,
     'waiting-list': `/tickets/${waitedFor}/waiting-list`,
+    allocations: `/tickets/${waitedFor}/allocations`,
     live: `/live/${gala.eventId}`,
     door: `/events/${door.eventId}/door`,
     devices: `/events/${door.eventId}/door/devices`,

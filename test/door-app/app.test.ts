@@ -122,6 +122,25 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
     expect(await scanner.refusedByPolicy()).toEqual([]);
   });
 
+  test.for([
+    {
+      part: 'storage',
+      source: 'indexedDB.open = () => { throw new Error("no storage") }',
+      text: 'no storage. Reload the page.',
+    },
+    {
+      part: 'a service worker',
+      source: 'navigator.serviceWorker.register = () => new Promise(() => {})',
+      text: 'Enrol',
+    },
+  ])('without $part, the scanner shows: $text', async ({ source, text }) => {
+    const fresh = await Scanner.open(api.baseUrl);
+    await fresh.page.send('Page.addScriptToEvaluateOnNewDocument', { source });
+    await fresh.visit();
+    await fresh.shows('body', text);
+    await fresh.close();
+  });
+
   test('a device can be enrolled and used without a mouse', async () => {
     const gate = await addGate(database.db, gala.eventId);
     const { code } = await addDevice(database.db, gala.eventId, [gate]);

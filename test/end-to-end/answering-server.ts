@@ -12,7 +12,8 @@ const server = createServer((request, response) => {
     console.log('holding');
   } else response.end(hostname());
 });
-server.listen(3000);
+const listen = () => server.listen(3000, () => console.log('listening'));
+listen();
 // The process stays when the server is closed.
 setInterval(() => {}, 60_000);
 
@@ -21,6 +22,6 @@ process.on('SIGUSR2', () => {
 });
 process.on('SIGHUP', () => {
   if (server.listening) server.close();
-  else server.listen(3000);
+  else listen();
 });
 process.on('SIGTERM', () => process.exit());

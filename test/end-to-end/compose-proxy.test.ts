@@ -31,12 +31,15 @@ describe.skipIf(withoutCompose !== '').each(IMAGES)(`the proxy with %s${withoutC
     });
   };
 
+  /** Returns how often the API has logged the word. */
+  const countLogged = async (api: string, word: string) =>
+    (await run('docker', 'logs', api)).split(word).length - 1;
+
   /** Returns how many calls of /held each API has got. */
   async function heldBy(): Promise<Record<string, number>> {
-    const counts = (await containersOf('api')).map(async (api) => {
-      const log = await run('docker', 'logs', api);
-      return [api, log.split('holding').length - 1] as const;
-    });
+    const counts = (await containersOf('api')).map(
+      async (api) => [api, await countLogged(api, 'holding')] as const,
+    );
     return Object.fromEntries(await Promise.all(counts));
   }
 
@@ -92,19 +95,26 @@ describe.skipIf(withoutCompose !== '').each(IMAGES)(`the proxy with %s${withoutC
   test('uses an API that has just started when the other one ends', async () => {
     await scale(2);
     await eachAnswers();
-    const [first, second] = await containersOf('api');
-    const toggle = (...apis: string[]) => run('docker', 'kill', '--signal', 'HUP', ...apis);
+    let [running, away] = (await containersOf('api')) as [string, string];
+    const toggle = (api: string) => run('docker', 'kill', '--signal', 'HUP', api);
+    const start = async (api: string) => {
+      const before = await countLogged(api, 'listening');
+      await toggle(api);
+      await waitUntil('it listens', async () => (await countLogged(api, 'listening')) > before);
+    };
     const statuses: number[] = [];
     const call = async (method: string) => statuses.push((await callOnce(url, { method })).status);
-    await toggle(first!);
+    await toggle(away);
     for (let turn = 0; turn < 6; turn += 1) {
       // nginx notices three times that one API does not run, and takes it for failed for a second.
       for (let calls = 0; calls < 8; calls += 1) await call('GET');
-      await toggle(first!, second!);
+      await start(away);
+      await toggle(running);
+      [running, away] = [away, running];
       await call('POST');
       await call('GET');
     }
-    await toggle(first!);
+    await start(away);
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 

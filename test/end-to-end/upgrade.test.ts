@@ -4,10 +4,12 @@ import { appendFile, cp, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Database } from '@floodgate/database';
+import { SERVICES, type Database } from '@floodgate/database';
+import { sql } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
 import { database, test } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
+import { holdTable } from '../harness/hold-table.ts';
 import { isOutboxEmpty } from '../harness/journal.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
@@ -45,7 +47,7 @@ await db.destroy();
 `;
 
 /** Returns the migration of the next release: today's files, a new one, and every function and grant changed. */
-async function nextRelease(): Promise<() => Promise<string[]>> {
+async function nextRelease() {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory[Symbol.asyncDispose]());
   for (const part of ['src', 'sql'])
@@ -56,10 +58,10 @@ async function nextRelease(): Promise<() => Promise<string[]>> {
   for (const file of globSync('sql/{functions,grants}/*.sql', { cwd: directory.path }))
     await appendFile(directory.file(file), '\n-- Of the next release.\n');
   await writeFile(directory.file('run.mjs'), RUN);
-  return async () => {
+  return () => {
     const env = { DATABASE_URL: database.url };
-    const { stdout } = await promisify(execFile)(process.execPath, [directory.file('run.mjs')], { env });
-    return JSON.parse(stdout) as string[];
+    const run = promisify(execFile)(process.execPath, [directory.file('run.mjs')], { env });
+    return { process: run.child, applied: run.then(({ stdout }) => JSON.parse(stdout) as string[]) };
   };
 }
 
@@ -92,6 +94,13 @@ function referencesOf(data: unknown): string[] {
   return (data as { responseData: string }[]).map(({ responseData }) => responseData);
 }
 
+/** Returns whether a statement waits for a lock of the table. */
+async function isAwaited(table: string) {
+  const { rows } =
+    await sql`select from pg_locks where relation = ${table}::regclass and not granted`.execute(database.db);
+  return rows.length > 0;
+}
+
 const seats = async (db: Database, ticketId: number) =>
   (await db.selectFrom('tickets').select('taken').where('id', '=', ticketId).executeTakeFirstOrThrow()).taken;
 
@@ -119,11 +128,19 @@ test("today's processes beside the schema of the next release: no call fails, no
 
   const { references, failures } = await underLoad(partner, ticketId, async () => {
     await waitUntil('some are registered', async () => (await seats(database.db, ticketId)) > 200);
-    const applied = await migrateToNext();
-    expect(applied).toContain('9999-next');
-    expect(applied).toContain('reserve_batch');
+    // The grants are repeated when the tables have changed, and no call waits for them.
+    const grants = await holdTable(database.db, 'service_roles');
+    const killed = migrateToNext();
+    const end = expect(killed.applied).rejects.toMatchObject({ signal: 'SIGKILL' });
+    await waitUntil('the migration waits for the grants', () => isAwaited('service_roles'));
     const before = await seats(database.db, ticketId);
     await waitUntil('more are registered', async () => (await seats(database.db, ticketId)) > before + 200);
+    killed.process.kill('SIGKILL');
+    await end;
+    await grants.release();
+    // Functions and tables are there. Only the grants are left.
+    const left = SERVICES.map((service) => `grants/${service}`).toSorted();
+    expect(await migrateToNext().applied).toEqual(left);
   });
   expect(failures).toEqual([]);
   expect(await seats(database.db, ticketId)).toBe(references.length);

@@ -137,6 +137,7 @@ function brokenRound(round: Round, error: Error): RoundResult {
     servingAfterMs: Number.NaN,
     finalizedAfterMs: Number.NaN,
     longestStopMs: 0,
+    warnings: {},
     violations: [{ kind: 'stuck', problem: error.stack ?? error.message }],
   };
 }

@@ -28,6 +28,7 @@ const START_WITHIN_MS = 60_000;
 const TAIL = 2_000;
 /** Of the suite's own: it waits for a lost server no longer than that. */
 const STATEMENT_TIMEOUT_MS = 10_000;
+const WARNINGS = 5;
 const APIS = 2;
 const WORKERS = 2;
 const DELIVERIES = 2;
@@ -93,6 +94,17 @@ export class ServiceUnderTest implements Breakable {
     const ending = this.#process;
     this.#process = null;
     return (await ending?.end(signal)) ?? null;
+  }
+
+  /** Its last warnings and errors: in most cases they tell why a call failed. */
+  warnings(): string[] {
+    const lines = (this.#process?.output() ?? '')
+      .split('\n')
+      .filter((line) => /^{"level":[456]0,.*}$/.test(line));
+    return lines.slice(-WARNINGS).map((line) => {
+      const { time, msg, err } = JSON.parse(line) as { time: number; msg: string; err?: { message: string } };
+      return [new Date(time).toISOString(), msg, ...(err ? [err.message] : [])].join(' · ');
+    });
   }
 
   /** What went wrong when it ended: by itself, or having logged what it must not. */

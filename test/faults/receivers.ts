@@ -146,7 +146,8 @@ export class MailReceiver extends Listening {
       logger: false,
       onRcptTo: (_address, _session, callback) => callback(this.#refusal()),
       onData: (stream, session, callback) =>
-        void this.#take(stream, session.envelope.rcptTo[0]!.address, callback),
+        // Fails where the sender ends in the middle of a message.
+        void this.#take(stream, session.envelope.rcptTo[0]!.address, callback).catch(callback),
     });
     server.on('error', () => {});
     const sockets = trackSockets(server.server);

@@ -30,7 +30,10 @@ export function describeRound(name: string, result: RoundResult): string {
 
 /** The offending part of a history, and how to run it again. */
 export function describeViolations(replay: string, result: RoundResult): string {
-  return `${listViolations(result.violations)}\n    again: ${replay}`;
+  const warnings = Object.entries(result.warnings).flatMap(([name, lines]) =>
+    lines.map((line) => `    ${name} warned: ${line}`),
+  );
+  return [listViolations(result.violations), ...warnings, `    again: ${replay}`].join('\n');
 }
 
 function listViolations(violations: readonly Violation[]): string {

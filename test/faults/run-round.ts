@@ -47,6 +47,8 @@ export interface RoundResult extends Round {
   /** How long this suite's process stood still at most. */
   longestStopMs: number;
   violations: Violation[];
+  /** What each of its processes warned of last. */
+  warnings: Record<string, string[]>;
 }
 
 const WARM_UP_REQUESTS = 50;
@@ -164,6 +166,7 @@ export async function runRound(deployment: Deployment, round: Round): Promise<Ro
     servingAfterMs,
     finalizedAfterMs,
     longestStopMs: runningTime.takeLongestStopMs(),
+    warnings: warningsOf(deployment),
     violations: [
       ...problems,
       ...checkHistory(history, stored, tolerance),
@@ -265,6 +268,13 @@ function addresseesOf(
       .map(({ requestId }) => ({ address: contactOf(requestId).emailAddress, mayHaveNone: true })),
   ];
 }
+
+const warningsOf = (deployment: Deployment) =>
+  Object.fromEntries(
+    (['apis', 'workers', 'deliveries'] as const).flatMap((kind) =>
+      deployment[kind].map((service, index) => [`${kind} ${index}`, service.warnings()]),
+    ),
+  );
 
 function countEnds({ requests }: History): Record<string, number> {
   const ends: Record<string, number> = {};

@@ -1,7 +1,7 @@
 import { BODY_LIMIT_BYTES, HOLD_LIMIT } from '@floodgate/contract';
 import type { StrictRequest } from './read-strictly.ts';
 import { RULES, valueOf } from './registration-rules.ts';
-import { hasOtherType } from './webhooks.ts';
+import { hasOtherType, ifUnclear } from './webhooks.ts';
 
 // What the documentation promises of holds: an opinion of its own.
 
@@ -32,7 +32,8 @@ export function codesWithoutHoldBody(request: StrictRequest, isHoldForRight: boo
   if (id === undefined || !(change === 'extend' || isOmitted)) return undefined;
   if (request.body.length > BODY_LIMIT_BYTES) return ['10'] as const;
   const isRight = { extend: isHoldForRight, release: true, confirm: false }[change!];
-  return UUID.test(id) && isRight ? CHANGED : (['11'] as const);
+  const codes = UUID.test(id) && isRight ? CHANGED : (['11'] as const);
+  return change === 'extend' ? codes : [...codes, ...ifUnclear(request)];
 }
 
 /** What a caller is answered whose body is this JSON. */

@@ -99,16 +99,25 @@ export function codesOfWebhook({ target }: StrictRequest, json: object) {
 const isOmitted = (path: string, request: StrictRequest) =>
   path.endsWith('/rotate') && request.body.length === 0 && !hasOtherType(request);
 
-/** Whether a chunked body has another type than JSON. Without chunks, the type of an empty body does not matter. */
+/** Whether a chunked body has a type that does not match. Without chunks, the type of an empty body does not matter. */
+const isChunkedWithout = (type: RegExp, request: StrictRequest) =>
+  headerOf(request, 'transfer-encoding') !== undefined && !type.test(headerOf(request, 'content-type') ?? '');
+
+/** Whether a chunked body has another type than JSON. */
 export const hasOtherType = (request: StrictRequest) =>
-  headerOf(request, 'transfer-encoding') !== undefined &&
-  !/^application\/json(?:; ?charset="?utf-8"?)?$/i.test(headerOf(request, 'content-type') ?? '');
+  isChunkedWithout(/^application\/json[\t ]*(?:;|$)/i, request);
+
+/** `10` if an empty body may be refused or not: it is chunked, and its type has parameters that are not well-formed. */
+export const ifUnclear = (request: StrictRequest) =>
+  isChunkedWithout(/^application\/json(?:; ?charset="?utf-8"?)?$/i, request) ? (['10'] as const) : [];
 
 /** What a caller is answered whose body is not read; undefined where it is. */
 export function codesWithoutBody(request: StrictRequest) {
   const { target, body } = request;
   const path = target.split(/[?#]/, 1)[0]!;
-  if (!UNREAD.test(path) && !isOmitted(path, request)) return undefined;
+  const isUnread = UNREAD.test(path);
+  if (!isUnread && !isOmitted(path, request)) return undefined;
   if (body.length > BODY_LIMIT_BYTES) return ['10'] as const;
-  return UUID.test(path.split('/')[4]!) ? (['70'] as const) : (['11'] as const);
+  const code = UUID.test(path.split('/')[4]!) ? '70' : '11';
+  return [code, ...(isUnread ? [] : ifUnclear(request))] as const;
 }

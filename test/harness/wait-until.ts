@@ -16,3 +16,18 @@ export async function waitUntil<T>(
     await delay(POLL_MS);
   }
 }
+
+/**
+ * Waits until the condition is true. Returns when it was last asked for and still false, by performance.now(): a slow machine delays
+ * the answer, and not what it says.
+ */
+export async function lastFalse(what: string, condition: () => Promise<boolean>): Promise<number> {
+  let falseAt = -Infinity;
+  await waitUntil(what, async () => {
+    const askedAt = performance.now();
+    const isTrue = await condition();
+    if (!isTrue) falseAt = askedAt;
+    return isTrue;
+  });
+  return falseAt;
+}

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect } from 'vitest';
 import { perform } from '@floodgate/audit';
 import { pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
 import { MOST_SENDING } from '@floodgate/deliveries';
-import { digestOf, suppress } from '@floodgate/mail/kinds/attendee-mails';
+import { digestOf } from '@floodgate/mail/kinds/attendee-mails';
 import { readLags } from '@floodgate/journal';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import { emptyTables } from '../harness/empty-tables.ts';
@@ -406,7 +406,8 @@ test('e-mails that cannot be made wait until they can, and others go on', async 
 test('an address that was suppressed by hand gets none', async () => {
   const server = await startMailServer();
   const [one, two] = addresses(2) as [string, string];
-  await suppress(database.db, { digest: digestOf(one), reason: 'test', eventId: gala.eventId });
+  const entry = { digest: digestOf(one), reason: 'test', event_id: gala.eventId };
+  await database.db.insertInto('mail_suppressions').values(entry).execute();
   await enable(database.db, gala);
   await confirmThese([one, two]);
   await startMails(database, { SMTP_URL: server.url });

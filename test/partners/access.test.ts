@@ -9,7 +9,7 @@ import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
-import { waitUntil } from '../harness/wait-until.ts';
+import { lastFalse, waitUntil } from '../harness/wait-until.ts';
 
 const HOUR_MS = 3_600_000;
 /** What partners and operators were promised. */
@@ -33,19 +33,14 @@ const clients = (secretKey = gala.secretKey, eventRef = gala.eventRef) =>
 const codesOf = (secretKey: string) =>
   Promise.all(clients(secretKey).map(async (client) => (await client.tickets()).body.responseCode));
 
-/** Registers one after another until the answer is no longer `before`; then it is `after`, and when. */
-async function change(client: PartnerClient, before: string, after: string): Promise<number> {
-  return waitUntil(
-    `${after} takes the place of ${before}`,
-    async () => {
-      const { body } = await client.register(attendee(ticketId));
-      if (body.responseCode === before) return undefined;
-      expect(body.responseCode).toBe(after);
-      return performance.now();
-    },
-    10_000,
-  );
-}
+/** Registers one after another until the answer is no longer `before`; then it is `after`. Returns when `before` was last asked for. */
+const change = (client: PartnerClient, before: string, after: string) =>
+  lastFalse(`${after} takes the place of ${before}`, async () => {
+    const { body } = await client.register(attendee(ticketId));
+    if (body.responseCode === before) return false;
+    expect(body.responseCode).toBe(after);
+    return true;
+  });
 
 /** Does something under steady traffic on both APIs and expects it to take effect in time, and for good. */
 async function expectEffect(

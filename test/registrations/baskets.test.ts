@@ -8,6 +8,7 @@ import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { endHolds } from '../harness/reservation.ts';
 
@@ -176,7 +177,19 @@ test('a retried call gets the same hold', async () => {
   const again = await partner.post('/holds', basket(2), key);
   expect(again.headers.get('idempotent-replayed')).toBe('true');
   expect(holdIn(again)).toEqual(made);
+  const same = { tickets: [{ unknown: 1, seats: 2, organizedEventTicketID: ticketId }] };
+  expect(holdIn(await partner.post('/holds', same, key))).toEqual(made);
   expectFailure(await partner.post('/holds', basket(3), key), '40', 422);
+});
+
+test('a refusal is repeated as a replay', async () => {
+  await useTicket({ capacity: 1 });
+  const call = () => partner.post('/holds', basket(2), { 'idempotency-key': 'order-1' });
+  for (const replayed of [null, 'true']) {
+    const refused = await call();
+    expectFailure(refused, '32', 409);
+    expect(refused.headers.get('idempotent-replayed')).toBe(replayed);
+  }
 });
 
 test('somebody else’s hold is not found, and an unknown one neither', async () => {
@@ -248,6 +261,36 @@ test('confirmed, released and expired at two APIs at once: one of them wins, and
   const entries = (await journalOf(database.db, gala)).map(({ kind, serial }) => `${kind} ${serial}`);
   expect(new Set(entries).size).toBe(entries.length);
   expect(await left()).toBe(100);
+});
+
+test('calls for one hold that wait for the same commit change it one after the other', async () => {
+  await useEvent({ duplicatePolicy: 'reject' });
+  await useTicket({ capacity: 100 });
+  const named = (name: string) => ({
+    attendees: [1, 2].map((seat) => ({ ...JANE, emailAddress: `${name}.${seat}@example.com` })),
+  });
+  const [first, same, differing] = [await hold(1), await hold(2), await hold(2)];
+  const holder = await database.db.startTransaction().execute();
+  await sql`
+    select from registrations where shard_id = ${gala.shardId} and hold_id = ${first.holdReference} for update`.execute(
+    holder,
+  );
+  const inFlight = change(first, 'confirm', { contact: JOE });
+  await waitForLockWaiters(database.db, 1);
+  const answers = Promise.all([
+    change(same, 'confirm', named('jane')),
+    change(same, 'confirm', named('jane')),
+    change(differing, 'confirm', named('joe')),
+    change(differing, 'confirm', named('max')),
+  ]);
+  // They are read in one statement.
+  await partner.request(`/api/v1/events/holds/${differing.holdReference}`);
+  await holder.rollback().execute();
+  expect(holdIn(await inFlight).state).toBe('confirmed');
+  expect((await answers).map(({ body }) => body.responseCode)).toEqual(['00', '00', '00', '35']);
+  const emails = (await stored(differing)).map(({ email }) => email);
+  expect(emails).toEqual(['joe.1@example.com', 'joe.2@example.com']);
+  await finalize();
 });
 
 test('under a test event, a partner reference provokes an outcome', async () => {

@@ -1,3 +1,4 @@
+import type { Hold } from '@floodgate/contract';
 import type { DuplicatePolicy, DuplicateScope } from '@floodgate/database';
 import { createEvent, grantEvent } from '@floodgate/events';
 import { createTicket } from '@floodgate/tickets';
@@ -160,4 +161,21 @@ test('per ticket, an attendee may have one of each', async () => {
     passes.push((await returning.client.register(attendee(ticketId))).body.responseData);
   expect(passes.slice(2)).toEqual(passes.slice(0, 2));
   expect(await taken(returning.eventId)).toBe(2);
+});
+
+test('per ticket, Confirm Hold and Change Attendee name the ticket as well', async () => {
+  const { client, ticketIds } = await openOnce('reject', 'ticket');
+  const [organizedEventTicketID] = ticketIds as [number];
+  const contact = { fullName: 'Joe Doe', emailAddress: 'joe@example.com' };
+  const { body } = await client.register(attendee(organizedEventTicketID));
+  await client.register(attendee(organizedEventTicketID, contact));
+  const held = await client.post('/holds', { tickets: [{ organizedEventTicketID, seats: 1 }] });
+  const { holdReference } = held.body.responseData as Hold;
+  for (const refused of [
+    await client.post(`/holds/${holdReference}/confirm`, { contact }),
+    await client.post(`/registrations/${String(body.responseData)}/attendee`, contact),
+  ]) {
+    expectFailure(refused, '33', 409);
+    expect(refused.body.responseMessage).toBe('This e-mail address is already registered for the ticket');
+  }
 });

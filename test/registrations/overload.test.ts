@@ -1,9 +1,11 @@
 import { reconcile } from '@floodgate/registrations';
+import { sql } from 'kysely';
 import { execFileSync } from 'node:child_process';
 import { afterAll, afterEach, beforeEach, expect } from 'vitest';
 import { database, gala, test, ticketId } from '../harness/event-test.ts';
 import { expectFailure, expectRetryAfter } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
+import { holdTable } from '../harness/hold-table.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
@@ -219,3 +221,35 @@ test('a stuck Postgres: everything is answered in time, and afterwards the books
   expect(await storedRegistrations()).toBeGreaterThanOrEqual(41);
   expect(await storedRegistrations()).toBeLessThanOrEqual(41 + unknown);
 });
+
+test('the wait for a slow read counts as well: a change whose time is over is unknown, however long it would wait for a lock', async () => {
+  await startApi({ ANSWER_WITHIN_MS: '1000' });
+  const [registered] = await register(1);
+  const path = `/registrations/${String(registered!.body.responseData)}/attendee`;
+  const rival = await database.db.startTransaction().execute();
+  await sql`select from registrations where shard_id = ${gala.shardId} and event_id = ${gala.eventId} for update`.execute(
+    rival,
+  );
+  const changeSlowly = async () => {
+    const table = await holdTable(database.db, 'tickets');
+    const changed = partner.post(path, { fullName: 'Joe Doe', emailAddress: 'joe@example.com' });
+    const first = await waitUntil('the registration is looked up', lookUpStart);
+    // A look-up fails after the time for an answer, and is repeated once.
+    await waitUntil('it is looked up again', async () => (await lookUpStart()) !== first);
+    await table.release();
+    return changed;
+  };
+  // If it waits for the registration until it gives up, it is answered 90. So it is if this test is too slow: then, once more.
+  const isUnknown = async () => (await changeSlowly()).body.responseCode === '91';
+  await waitUntil('the change is answered 91', isUnknown, 20_000);
+  await rival.rollback().execute();
+});
+
+/** When the statement began that looks up registrations for the API; undefined: there is none. */
+async function lookUpStart(): Promise<string | undefined> {
+  const { rows } = await sql<{ start: string }>`
+    select query_start::text as start from pg_stat_activity
+    where datname = current_database() and application_name = 'floodgate-api' and state = 'active'
+      and query like '%held_until%'`.execute(database.db);
+  return rows[0]?.start;
+}

@@ -56,10 +56,10 @@ test('a reset reads the registrations of its event only', async () => {
     await reserveBatch(db, randomUUID(), [reservationOf(gala, await gala.addTicket())]);
   await sql`
     insert into registrations (
-      shard_id, batch_id, position, partner_id, event_id, ticket_id, pass_code, full_name, email_address, attendee_digest
+      shard_id, batch_id, position, partner_id, event_id, ticket_id, pass_code, full_name, email_address, attendee_digest, held_until
     )
     select ${trial.shardId}::integer, gen_random_uuid(), 1, ${trial.partnerId}::integer, ${gala.eventId}::integer,
-      1, 1000000000, 'Jane Doe', 'jane@example.com', case when n % 2 = 0 then gen_random_uuid() end
+      1, 1000000000, 'Jane Doe', 'jane@example.com', case when n % 2 = 0 then gen_random_uuid() end, now() + interval '1 hour'
     from generate_series(1, 5000) n`.execute(db);
   for (const isAnalyzed of [false, true]) {
     if (isAnalyzed) await sql`analyze registrations`.execute(db);

@@ -1,6 +1,6 @@
 import { connect, type Database } from '@floodgate/database';
 import { reconcile } from '@floodgate/registrations';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { Random } from '../faults/random.ts';
 import { database, test } from '../harness/database-test.ts';
 import { createWorld, perform } from './drawn-operations.ts';
@@ -11,6 +11,8 @@ const ROUNDS = Number(process.env['WAITING_ROUNDS'] ?? 50);
 const SEED = Number(process.env['WAITING_SEED'] ?? Date.now() % 2 ** 31);
 const CONNECTIONS = 5;
 const OPERATIONS = 25;
+// Without it, a round that hangs is noticed after the time of 50 rounds, and a thousand need more.
+vi.setConfig({ testTimeout: 60_000 + ROUNDS * 5_000 });
 
 let connections: Database[];
 

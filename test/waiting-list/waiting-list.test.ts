@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { grantEvent } from '@floodgate/events';
 import { expireHolds, reconcile } from '@floodgate/registrations';
 import { findEntry, joinWaitingLists, serveWaitingLists, toJoin } from '@floodgate/waiting-list';
-import type { WaitingEntry } from '@floodgate/contract';
+import type { Hold, WaitingEntry } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect } from 'vitest';
 import { api, database, gala, partner, test, ticketId, useEvent, useTicket } from '../harness/api-test.ts';
@@ -99,6 +99,20 @@ test('an offer that expires goes to the next in the same transaction', async () 
     'waiting.offered',
     'waiting.expired',
   ]);
+});
+
+test('an offer whose seats are all cancelled has expired', async () => {
+  const pair = await join(2);
+  for (const passReference of sold) await cancel(passReference);
+  const one = await join();
+  const { body } = await partner.request(`/api/v1/events/holds/${pair.entry}`);
+  const [first, second] = (body.responseData as Hold).seats.map(({ passReference }) => passReference);
+  await cancel(first!);
+  expect(await states([pair, one])).toEqual(['offered', 'offered']);
+  await cancel(second!);
+  expect(await states([pair, one])).toEqual(['expired', 'offered']);
+  await finalize();
+  expect((await told()).slice(3)).toEqual(['waiting.offered', 'waiting.expired']);
 });
 
 test('an entry that needs more seats keeps its place; a smaller one is served first', async () => {

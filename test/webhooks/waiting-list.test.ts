@@ -1,5 +1,6 @@
 import type { WaitingEntry, WebhookEventType } from '@floodgate/contract';
 import { expireHolds } from '@floodgate/registrations';
+import { findWebhookNotice } from '@floodgate/webhooks/notices';
 import { beforeEach, expect } from 'vitest';
 import { database, gala, partner, test, ticketId } from '../harness/api-test.ts';
 import { strictReader } from '../harness/described.ts';
@@ -99,6 +100,17 @@ test('a message that is sent again is the same, also if the entries have an offe
   });
   const [failed, again] = receiver.deliveries;
   expect([again!.id, again!.body]).toEqual([failed!.id, failed!.body]);
+});
+
+test('the notice of a disabled webhook counts the entries of waiting lists', async () => {
+  const { endpoint } = await addWebhook(database.db, gala, {
+    url: 'https://partner.example/hook',
+    types: ['waiting.joined'],
+  });
+  await join();
+  await join();
+  await finalize();
+  expect(await findWebhookNotice(database.db, gala.shardId, endpoint.id)).toMatchObject({ waiting: 2 });
 });
 
 test.for<WebhookEventType>(['waiting.confirmed', 'registration.confirmed'])(

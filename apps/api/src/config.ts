@@ -26,7 +26,7 @@ const settings = {
   ),
   READ_CONNECTIONS: whole('connections to Postgres, except those that reserve seats', [1, 100], 4),
   ANSWER_WITHIN_MS: whole(
-    'time limit for the answer to a registration or a list of registrations; after it, the answer is 90 or 91',
+    'time limit for the answer to a registration, a change of one or a list; after it, the answer is 90 or 91',
     [100, 60_000],
     3_000,
   ),

@@ -69,6 +69,7 @@ function ticketRow(ticket: Row, action: PageRequest['action']) {
     actions: together(
       action('ticketUpdate', { ticketId, active: !active }, active ? 'Stop sale' : 'Resume sale'),
       action('ticketUpdate', { ticketId }, 'Change'),
+      link(`/tickets/${ticketId}/allocations`, 'Allocations'),
     ),
   };
 }
@@ -169,12 +170,20 @@ const PAGES: Record<`${Scope} /${string}`, Show> = {
     ];
   },
 
+  async 'tickets:read /tickets/:ticketId/allocations'({ params: { ticketId }, read, action }) {
+    return [
+      `Allocations of ticket ${ticketId}`,
+      actions(action('ticketAllocate', { ticketId })),
+      table('Allocations', await read('ticketAllocations', { ticketId })),
+    ];
+  },
+
   async 'registrations:read /registrations'({ query: { passReference = '' }, read, action }) {
     const search = ['Registrations', searchForm(passReference)] as const;
     if (passReference === '') return [...search, actions(action('passVerify'))];
     const found = await read<Row>('registrationShow', { passReference });
     const attendee = await read<Row>('attendeeShow', { passReference });
-    const changes = ['mailResend', 'registrationCorrect', 'registrationCancel'];
+    const changes = ['mailResend', 'registrationCorrect', 'registrationReplace', 'registrationCancel'];
     return [
       ...search,
       fields(found!),

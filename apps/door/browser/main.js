@@ -229,17 +229,23 @@ async function start() {
 /** A browser that cannot make such a key could not sign a scan. */
 const key = await crypto.subtle?.generateKey('Ed25519', false, ['sign', 'verify']).catch(() => null);
 if (key) {
-  await navigator.serviceWorker.register('service-worker.js');
+  const showError = (/** @type {unknown} */ error) => showNotice(`${String(error)}. Reload the page.`);
+  // The scanner works without it, but cannot be opened without network.
+  navigator.serviceWorker.register('service-worker.js').catch(showError);
   const run = async () => {
     showNotice(null);
     await start();
     // Held until the page is closed.
     await new Promise(() => {});
   };
-  // Two tabs would append different scans with the same counter.
-  await navigator.locks.request('floodgate-door', { ifAvailable: true }, (lock) => lock && run());
-  showNotice('The scanner is open in another tab. Close that tab.');
-  await navigator.locks.request('floodgate-door', run);
+  try {
+    // Two tabs would append different scans with the same counter.
+    await navigator.locks.request('floodgate-door', { ifAvailable: true }, (lock) => lock && run());
+    showNotice('The scanner is open in another tab. Close that tab.');
+    await navigator.locks.request('floodgate-door', run);
+  } catch (error) {
+    showError(error);
+  }
 } else {
   showNotice(
     'This browser cannot keep the key of a device. Use HTTPS, and Safari 17, Firefox 129, Chrome 137, or a newer version.',

@@ -1,5 +1,6 @@
 // Shapes of the door's protocol (apps/docs/how-it-works/door.md), and of what the device stores.
 
+import type * as Client from '../../../packages/client/src/results.ts';
 import type { Outcome, Scan } from '../../../packages/door/src/wire.ts';
 
 export type { Outcome, Scan };
@@ -28,17 +29,8 @@ export interface Gate {
   inside: number;
 }
 
-export interface PublicKey {
-  kid: string;
-  x: string;
-}
-
-export interface EventDocument {
-  event: number;
-  name: string;
-  validFrom: string | null;
-  validUntil: string | null;
-}
+export type PublicKey = Client.PassKeySet['keys'][number];
+export type EventDocument = Pick<Client.EventDocument, 'event' | 'name' | 'validFrom' | 'validUntil'>;
 
 export interface RevocationPage {
   event: number;

@@ -63,7 +63,6 @@ function addFile(app: Routes, url: string, content: string) {
 
 /** Serves the scanner of the door, a progressive web app, at /door/. All devices get the same files, so they need no key. */
 export const doorApp = defineApi({
-  settings: {},
   open: () => ({
     publicRoutes(app) {
       app.get('/door', { schema: { hide: true } }, (_request, reply) => void reply.redirect('door/', 302));

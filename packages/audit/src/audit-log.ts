@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { AuditedState, Database } from '@floodgate/database';
+import type { Database } from '@floodgate/database';
 import type { Actor } from './actions.ts';
 
 // Two tables. Operators' entries are kept: no role may update or delete them. Partners' entries are kept for 90 days, at most 1,000 per
@@ -10,8 +10,8 @@ export interface Change {
   /** Kind and id, such as "ticket:7". */
   subject: string;
   /** Absent or null if the thing did not exist. */
-  before?: AuditedState | null;
-  after?: AuditedState | null;
+  before?: Record<string, unknown> | null;
+  after?: Record<string, unknown> | null;
 }
 
 /** Inserts one row per change. `db` is the transaction of the changes. */

@@ -288,7 +288,7 @@ export interface WaitingEntry {
   seats: number;
   /** Your own reference. null: you sent none. */
   partnerReference: string | null;
-  /** waiting: no offer yet. offered: seats are held until dateExpires. confirmed: the offer was accepted. expired: the offer was not accepted in time, or the list was closed. left: you left the list or declined the offer. */
+  /** waiting: no offer yet. offered: seats are held until dateExpires. confirmed: the offer was accepted. expired: the offer was not accepted in time, its seats were cancelled, or the list was closed. left: you left the list or declined the offer. */
   state: 'waiting' | 'offered' | 'confirmed' | 'expired' | 'left';
   /** Place in the list of those who wait for this ticket, from 1. null: the entry does not wait. */
   position: number | null;

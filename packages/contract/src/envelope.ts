@@ -28,6 +28,13 @@ export function answersOf<Data extends TSchema>(data: Data) {
   return { 200: SuccessEnvelope(data), '4xx': FailureEnvelope, '5xx': FailureEnvelope };
 }
 
+/** Returns what the schema of every operation has: the tag, the failures and the answer. */
+export const answering = <Answer extends TSchema>(tag: string, answer: Answer, failures: FailureCode[]) => ({
+  tags: [tag],
+  failures,
+  response: answersOf(answer),
+});
+
 /** Wraps the payload of a successful answer. */
 export function success<Data>(responseData: Data) {
   return { responseCode: '00' as const, responseMessage: 'Successful' as const, responseData };

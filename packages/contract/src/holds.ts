@@ -131,7 +131,8 @@ export const WaitingEntry = closed('WaitingEntry', {
   state: oneOf(
     ['waiting', 'offered', 'confirmed', 'expired', 'left'],
     'waiting: no offer yet. offered: seats are held until dateExpires. confirmed: the offer was accepted. ' +
-      'expired: the offer was not accepted in time, or the list was closed. left: you left the list or declined the offer.',
+      'expired: the offer was not accepted in time, its seats were cancelled, or the list was closed. left: you left the list or ' +
+      'declined the offer.',
     'waiting',
   ),
   position: nullable(

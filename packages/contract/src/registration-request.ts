@@ -79,8 +79,8 @@ export const RegistrationRequest = open(
 export type RegistrationRequest = Static<typeof RegistrationRequest>;
 
 /**
- * Maximum size of a body of Register For Event: the longest valid body with every character escaped (\ud83d\ude00), as Python's
- * json does by default, and 4 KiB for unknown fields and white space. A test verifies this sum.
+ * Maximum size of a body, unless the route has its own limit: the longest valid body of Register For Event with every character
+ * escaped (\ud83d\ude00), as Python's json does by default, and 4 KiB for unknown fields and white space. A test verifies this sum.
  */
 export const BODY_LIMIT_BYTES = 36 * 1024;
 

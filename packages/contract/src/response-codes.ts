@@ -54,23 +54,25 @@ export const RESPONSE_CODES = {
     remedy: 'Call Get Launch to see when the sale opens, and register then.',
   }),
   '32': entry([409], 'The ticket is sold out', {
-    remedy: 'Offer another ticket from Get Tickets. A cancellation can free a seat.',
+    remedy:
+      'Offer another ticket from Get Tickets, or join the waiting list of this one. A cancellation can free a seat.',
   }),
   '33': entry([409], 'This e-mail address is already registered for the event', {
     meaning: 'The event allows only one registration per e-mail address.',
     remedy: 'Tell the attendee that they are already registered. The first registration is unchanged.',
   }),
   '34': entry([404], 'No such registration', {
-    meaning: 'You have no registration with this pass reference under this event.',
-    remedy: 'Check that the pass reference is complete and belongs to the event in x-event-ref.',
+    meaning:
+      'You have no registration with this pass reference, no such hold or no such entry of a waiting list under this event.',
+    remedy: 'Check that the reference is complete and belongs to the event in x-event-ref.',
   }),
   '35': entry([409], "The registration's state does not allow this", {
     meaning:
-      'The cancellation deadline has passed, the hold has expired, or a pass was requested for a registration that is not ' +
-      'confirmed. The message names the state of the registration.',
+      'The cancellation deadline has passed, the hold or the entry of a waiting list has expired or is confirmed already, or a ' +
+      'pass was requested for a registration that is not confirmed. The message names the state.',
     remedy:
-      'To cancel after the deadline, ask the operator. After a hold has expired, register the attendee again. For a pass, wait ' +
-      'until Get Registration answers confirmed.',
+      'To cancel after the deadline, ask the operator. After a hold has expired, register the attendee or hold seats ' +
+      'again. After an entry has expired, join again with another key. For a pass, wait until Get Registration answers confirmed.',
   }),
   '36': entry([409], 'Not registered: another registration of the call was refused', {
     meaning: 'The call had mode "all", and another registration in it was refused.',
@@ -79,11 +81,11 @@ export const RESPONSE_CODES = {
   }),
   '37': entry([409], 'You already hold your maximum number of seats of this ticket', {
     meaning:
-      'The call has the header Hold-For, and you already hold your share of the ticket: 20 % of its seats unless the operator ' +
+      'The call is Hold Seats or has the header Hold-For, and you already hold your share of the ticket: 20 % of its seats unless the operator ' +
       'has set another share, and at least one seat.',
     remedy:
-      'Confirm or cancel held registrations of this ticket, then send the registration again with a new Idempotency-Key. ' +
-      'Without Hold-For there is no limit.',
+      'Confirm or cancel held registrations of this ticket, or release holds, then send the call again with a new ' +
+      'Idempotency-Key. A registration without Hold-For has no such limit.',
   }),
   '38': entry([409], 'The ticket is not sold out', {
     meaning: 'The ticket has free seats and nobody waits for it, so nobody can join its waiting list.',

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Flag, Id, instantOrNull, Name, text } from '@floodgate/audit';
+import { defineAction, Flag, Id, instantOrNull, Name, oneOf, text } from '@floodgate/audit';
 import { inCamelCase } from '@floodgate/database';
 import { findEvent, keepInShard } from '@floodgate/events';
 import { Failure, NotFound } from '@floodgate/service/failure';
@@ -10,9 +10,7 @@ import * as gates from './gates.ts';
 const IDS = 'ids, separated by commas';
 const Ids = Type.Array(Id, { minItems: 1, maxItems: 1_000, uniqueItems: true, description: IDS });
 /** `once`: a pass is admitted once in the area. `re-entry`: again after an exit. `any`: always. */
-const EntryRule = Type.Union([Type.Literal('once'), Type.Literal('re-entry'), Type.Literal('any')], {
-  description: 'once, re-entry, any',
-});
+const EntryRule = oneOf(['once', 're-entry', 'any']);
 const DEFAULTS = { area: 'main', entryRule: 'once', tickets: null, opensAt: null, closesAt: null } as const;
 
 const optional = {

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import {
   AdmissionList,
-  answersOf,
+  answering,
   COMMON_FAILURES,
   formatTimestamp,
   parsePassReference,
@@ -15,14 +15,12 @@ import { sql } from 'kysely';
 
 const schema = {
   operationId: 'listAdmissions',
-  tags: ['Registrations'],
+  ...answering('Registrations', AdmissionList, [...COMMON_FAILURES, '11', '34']),
   summary: 'List Admissions',
   description:
     'Lists when and at which gates a registration that you made under this event was admitted, oldest first. Scans of a door ' +
     'without network arrive later.',
-  failures: [...COMMON_FAILURES, '11', '34'] as const,
   params: Type.Pick(RegistrationStatus, ['passReference']),
-  response: answersOf(AdmissionList),
 };
 
 /** GET /events/registrations/{passReference}/admissions: when the pass was let in, and where. */

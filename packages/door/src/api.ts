@@ -21,7 +21,6 @@ const REVOCATIONS_PER_PAGE = 10_000;
 
 /** Serves the devices at the doors, and tells partners who was let in. */
 export const doorApi = defineApi({
-  settings: {},
   open(context) {
     const { log, openPool } = context;
     const counters = openPool({

@@ -2,6 +2,7 @@ import type { SwaggerTransform } from '@fastify/swagger';
 import type { TSchema } from '@sinclair/typebox';
 import {
   ANSWER_HEADERS,
+  BODY_LIMIT_BYTES,
   CallerHeaders,
   COMMON_FAILURES,
   ErrorDetailsHeader,
@@ -29,15 +30,12 @@ declare module 'fastify' {
   }
 }
 
-/** Fastify's default, in bytes. */
-const DEFAULT_BODY_LIMIT = 1024 * 1024;
-
 /** Describes a route from its schema, with examples of its request and of every answer. */
 export const describeOperation: SwaggerTransform = ({ schema, url, route }) => {
   if (!schema?.failures) return { schema: schema ?? {}, url };
   const { headers: own, body } = schema as Record<string, TSchema | undefined>;
   const codes: ResponseCode[] = ['00', ...schema.failures];
-  const limit = `${(route.bodyLimit ?? DEFAULT_BODY_LIMIT) / 1024} KiB`;
+  const limit = `${(route.bodyLimit ?? BODY_LIMIT_BYTES) / 1024} KiB`;
   const isGet = [route.method].flat().includes('GET');
   const statuses = codes
     .flatMap((code) => RESPONSE_CODES[code].httpStatuses)

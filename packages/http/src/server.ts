@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { isEmailAddress } from '@floodgate/contract';
+import { BODY_LIMIT_BYTES, isEmailAddress } from '@floodgate/contract';
 import { ping, type Database, type PoolOptions, type ShardReads } from '@floodgate/database';
 import type { Metrics } from '@floodgate/metrics';
 import type { Producer } from '@floodgate/queue';
@@ -32,6 +32,7 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
   const answerError = errorAnswerer(log);
   const app = Fastify({
     genReqId: nextRequestId,
+    bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: KEEP_ALIVE_TIMEOUT_MS + REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -99,7 +100,7 @@ export interface OpenCapability {
 
 /** The face of a capability for the API. */
 interface ApiCapability<Settings extends TProperties = TProperties> {
-  settings: Settings;
+  settings?: Settings;
   open(context: ApiContext, settings: Static<TObject<Settings>>): OpenCapability | Promise<OpenCapability>;
 }
 
@@ -107,7 +108,7 @@ interface ApiCapability<Settings extends TProperties = TProperties> {
 export const defineApi = <Settings extends TProperties>(face: ApiCapability<Settings>): ApiCapability => face;
 
 /** The fields of a request that `submit` needs. */
-export type Call = Pick<FastifyRequest, 'principal' | 'authenticationMs'>;
+export type Call = Pick<FastifyRequest, 'principal' | 'startedAt'>;
 
 /** The caller. The authentication hook sets it on every route behind it, and its package declares the fields. */
 export type Principal = FastifyRequest['principal'];

@@ -11,7 +11,7 @@ import {
   type Mode,
 } from '@floodgate/database';
 import { withDeadline } from '@floodgate/service';
-import type { onRequestHookHandler } from 'fastify';
+import type { onRequestHookHandler, preValidationHookHandler } from 'fastify';
 import { sql } from 'kysely';
 import { hashSecret, isSecretOf, parseSecretKey, type SecretKey } from './keys.ts';
 
@@ -40,8 +40,10 @@ interface PartnerPrincipal {
 declare module 'fastify' {
   interface FastifyRequest {
     principal: PartnerPrincipal;
-    /** How long the request waited for its principal. It is part of the time for the answer. */
+    /** How long the request waited for its principal. */
     authenticationMs: number;
+    /** When the time for the answer began, by performance.now(). The time in which the client sends the body does not count. */
+    startedAt: number;
   }
 }
 
@@ -151,6 +153,12 @@ export function accessControl(db: Database) {
 }
 
 type FindAccess = ReturnType<typeof accessControl>;
+
+/** The hook that starts the time for the answer when the body is read. The wait for the principal counts as well. */
+export const startTime: preValidationHookHandler = (request, _reply, done) => {
+  request.startedAt = performance.now() - request.authenticationMs;
+  done();
+};
 
 /**
  * Returns the hook that sets the principal before the body is read. It checks the key first, then the event

@@ -1,11 +1,10 @@
 import { DRAW_WITHIN_MS } from '@floodgate/database/limits/quota-lease';
 import { defineApi } from '@floodgate/http';
-import { accessControl, authenticate } from './access.ts';
+import { accessControl, authenticate, startTime } from './access.ts';
 import { admitBody, countNothing, limitRate } from './limits.ts';
 
 /** Authenticates partners and enforces their limits, before the routes of every other capability. */
 export const partnersApi = defineApi({
-  settings: {},
   open({ log, reads, openPool, answerWithinMs }) {
     // Connects only if a partner has a limit.
     const counters = openPool({ purpose: 'limits', maxConnections: 1, statementTimeoutMs: DRAW_WITHIN_MS });
@@ -13,10 +12,12 @@ export const partnersApi = defineApi({
       routes(api) {
         api.decorateRequest('principal', null as never);
         api.decorateRequest('authenticationMs', 0);
+        api.decorateRequest('startedAt', 0);
         api.decorateRequest('countAs', countNothing);
         const authentication = authenticate(accessControl(reads), answerWithinMs);
         for (const hook of [authentication, limitRate(counters, log), admitBody()])
           api.addHook('onRequest', hook);
+        api.addHook('preValidation', startTime);
       },
     };
   },

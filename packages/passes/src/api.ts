@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import {
-  answersOf,
+  answering,
   AttendeePass,
   COMMON_FAILURES,
   parsePassReference,
@@ -31,7 +31,6 @@ const MEDIA_TYPES = ['application/json', ...Object.keys(PICTURES)];
 
 /** Serves passes, and everything that a door needs to verify them. */
 export const passesApi = defineApi({
-  settings: {},
   open(context) {
     const signer = createPassSigner({ db: context.reads });
     return {
@@ -68,15 +67,13 @@ function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): voi
     {
       schema: {
         operationId: 'getPass',
-        tags: ['Registrations'],
+        ...answering('Registrations', AttendeePass, [...COMMON_FAILURES, '11', '34', '35']),
         summary: 'Get Pass',
         description:
           'Returns the pass of a confirmed registration that you made under this event. The header `Accept` selects JSON with a ' +
           'signed token, or a picture of the QR code as image/svg+xml or image/png. The pass does not contain the times of the ' +
           'event, so it stays valid if the event moves. It changes only with the signing key.',
-        failures: [...COMMON_FAILURES, '11', '34', '35'],
         params: Type.Pick(RegistrationStatus, ['passReference']),
-        response: answersOf(AttendeePass),
         pictures: Object.keys(PICTURES),
         answerHeader: 'Vary',
       },
@@ -124,13 +121,11 @@ function addDoorRoutes(api: Routes, { reads, answerWithinMs }: ApiContext, signe
     {
       schema: {
         operationId: 'getSignedEvent',
-        tags: ['Registrations'],
+        ...answering('Registrations', SignedEvent, COMMON_FAILURES),
         summary: 'Get Signed Event',
         description:
           'Returns a signed document for doors, with the name, venue and current times of the event. The key that signs passes also ' +
           'signs this document. If the event moves, a door that fetches the document again accepts all passes that were issued before.',
-        failures: COMMON_FAILURES,
-        response: answersOf(SignedEvent),
       },
     },
     async ({ principal: { eventId } }) => {
@@ -145,14 +140,12 @@ function addDoorRoutes(api: Routes, { reads, answerWithinMs }: ApiContext, signe
     {
       schema: {
         operationId: 'listRevokedPasses',
-        tags: ['Registrations'],
+        ...answering('Registrations', RevokedPasses, [...COMMON_FAILURES, '11']),
         summary: 'List Revoked Passes',
         description:
           'Lists the serials of your registrations under this event that were cancelled after a cursor. Their passes are no ' +
           'longer valid. The list is signed with the same key as the passes, so that a door can trust a copy of it.',
-        failures: [...COMMON_FAILURES, '11'],
         querystring: RevocationQuery,
-        response: answersOf(RevokedPasses),
       },
     },
     async (request, reply) =>

@@ -69,7 +69,7 @@ export type Backlogs = Readonly<Record<string, () => Promise<QueueBacklog>>>;
 
 /** A capability's interface to the worker. */
 export interface WorkerCapability<Settings extends TProperties = TProperties> {
-  settings: Settings;
+  settings?: Settings;
   open(context: WorkerContext<Static<TObject<Settings>>>): {
     jobs: readonly HandledJob[];
     tasks: readonly PeriodicTask[];

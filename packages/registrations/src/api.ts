@@ -35,7 +35,7 @@ export const registrationsApi = defineApi({
       [1, 100],
       20,
     ),
-    HOLD_LIMIT_SECONDS: whole('how long a hold can last, with its extensions', [60, 86_400], 1_800),
+    HOLD_LIMIT_SECONDS: whole('baskets only: longest hold, with its extensions', [60, 86_400], 1_800),
   },
   async open({ log, metrics, reads, shardReads, openPool, producer, answerWithinMs }, settings) {
     // Separate from the reads, so that a reservation never waits for a connection that a read uses.

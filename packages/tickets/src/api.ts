@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import {
-  answersOf,
+  answering,
   COMMON_FAILURES,
   formatTimestamp,
   LaunchState,
@@ -18,7 +18,6 @@ const MOST_TICKETS = 50;
 
 /** Lists available tickets and reports the state of the sale. */
 export const ticketsApi = defineApi({
-  settings: {},
   open(context) {
     const sales = rememberSales(context);
     context.metrics?.figures(() => readSeatsLeft(context.reads, MOST_TICKETS), {
@@ -71,12 +70,10 @@ function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>) {
     {
       schema: {
         operationId: 'getTickets',
-        tags: ['Tickets'],
+        ...answering('Tickets', Type.Array(Ticket), COMMON_FAILURES),
         summary: 'Get Tickets',
         description:
           'Lists the tickets of the event that are active, on sale and not sold out for you. The list is at most 1 s old.',
-        failures: COMMON_FAILURES,
-        response: answersOf(Type.Array(Ticket)),
       },
     },
     ({ principal: { eventId, shardId, partnerId } }, reply) => {
@@ -95,12 +92,10 @@ function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>) {
     {
       schema: {
         operationId: 'getLaunch',
-        tags: ['Tickets'],
+        ...answering('Tickets', LaunchState, COMMON_FAILURES),
         summary: 'Get Launch',
         description:
           'Reports whether the sale is open, when it opens and closes, and how many seats are left.',
-        failures: COMMON_FAILURES,
-        response: answersOf(LaunchState),
       },
     },
     async ({ principal: { eventId, shardId, partnerId } }) => {

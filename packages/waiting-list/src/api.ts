@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import {
   answersOf,
-  BODY_LIMIT_BYTES,
   COMMON_FAILURES,
   RegisterHeaders,
   success,
@@ -51,7 +50,6 @@ const JOIN_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '38'
 
 /** The operations of partners on waiting lists. */
 export const waitingListApi = defineApi({
-  settings: {},
   async open(context) {
     const { answerWithinMs, log } = context;
     // Separate from the reservations, which must not wait for those who wait.
@@ -99,7 +97,6 @@ function addJoinRoute(
         failures: JOIN_FAILURES,
         body: WaitingRequest,
       },
-      bodyLimit: BODY_LIMIT_BYTES,
       onRequest: groups.refuseWhenFull,
       preValidation: (request, _reply, done) => {
         trimFullName((request.body as Record<string, unknown> | null)?.['contact']);
@@ -155,7 +152,6 @@ function addEntryRoutes(api: Routes, { reads, shardReads }: ApiContext, db: Data
           'confirmed or has expired, the answer is 35.',
         failures: [...COMMON_FAILURES, '11', '34', '35', '91'],
       },
-      bodyLimit: BODY_LIMIT_BYTES,
     },
     async ({ principal, params: { entry } }, reply) => {
       const left = await leaveWaitingList(db, principal, entry, lockWithinMs).catch(unlessUnknown);

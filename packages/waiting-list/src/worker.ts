@@ -9,7 +9,6 @@ const SERVED_AT_ONCE = 1_000;
 
 /** The worker's task for waiting lists. */
 export const waitingListWorker = defineWorker({
-  settings: {},
   open({ db }) {
     const shards = rememberShards(db);
     const serve = async (shardId: number) => (await serveWaitingLists(db, shardId, SERVED_AT_ONCE)) > 0;

@@ -12,7 +12,7 @@ import {
   WebhookRotation,
   type FailureCode,
 } from '@floodgate/contract';
-import { inCamelCase, type AuditedState, type Database } from '@floodgate/database';
+import { inCamelCase, type Database } from '@floodgate/database';
 import { findEvent, keepInShard } from '@floodgate/events';
 import {
   addConsumer,
@@ -205,7 +205,7 @@ function onWebhook<Fields extends TProperties>(
     endpoint: Endpoint,
     input: Static<TObject<Fields>>,
     by: 'partner' | 'operator',
-  ) => Promise<(Omit<Changed, 'endpoint'> & { noted?: AuditedState }) | Refused | void>,
+  ) => Promise<(Omit<Changed, 'endpoint'> & { noted?: Record<string, unknown> }) | Refused | void>,
   check: (input: Static<TObject<Fields>>) => Record<string, string> = () => ({}),
 ): WebhookAction {
   type Input = Static<TObject<Fields>>;

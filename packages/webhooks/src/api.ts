@@ -1,6 +1,5 @@
 import {
   answersOf,
-  BODY_LIMIT_BYTES,
   COMMON_FAILURES,
   DEFAULT_LIMIT,
   success,
@@ -164,7 +163,6 @@ export const webhooksApi = defineApi({
             method,
             url,
             schema: { operationId, summary, ...COMMON_SCHEMA, ...ofPath, ...schema },
-            bodyLimit: BODY_LIMIT_BYTES,
             handler: async ({ body, query, params, principal, raw }, reply) => {
               const given = Object.assign({}, body, query, params) as Parameters<typeof run>[2];
               const work = () => run(db, principal, given, actions);

@@ -30,7 +30,7 @@ export async function findWebhookNotice(db: Database, shardId: number, id: strin
   const waiting = sql<number>`(
     select coalesce(sum(least(count, last_offset - ${cursor}::bigint)), 0) from journal_segments
     where shard_id = ${shardId} and event_id = ${eventId} and partner_id in (0, ${partnerId})
-      and last_offset > ${cursor}::bigint and array['registration.' || kind, 'ticket.' || kind] && ${types}::text[]
+      and last_offset > ${cursor}::bigint and array['registration.' || kind, 'ticket.' || kind, kind] && ${types}::text[]
   )`;
   const facts = await db
     .selectFrom('events as event')

@@ -74,7 +74,7 @@ begin
   if cardinality(due) = 0 then
     return outcomes;
   elsif change = 'released' then
-    perform release_registrations(shard, due, due_tickets, false);
+    perform release_registrations(shard, due, due_tickets, 'left');
   elsif change = 'extended' then
     -- Computed before: in an update of a cluster, now() cannot meet a column.
     expiries := array(

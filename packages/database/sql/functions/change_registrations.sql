@@ -37,7 +37,7 @@ begin
   if due is null then
     return outcomes;
   elsif not is_confirmation then
-    perform release_registrations(shard, due, due_tickets, false);
+    perform release_registrations(shard, due, due_tickets, change);
     return outcomes;
   end if;
 

@@ -27,7 +27,7 @@ begin
   );
   begin
     return json_build_object(
-      'ticketId', next_ticket, 'expired', release_registrations(shard, due, array[next_ticket], true)
+      'ticketId', next_ticket, 'expired', release_registrations(shard, due, array[next_ticket], 'expired')
     );
   exception when lock_not_available then
     return json_build_object('ticketId', next_ticket, 'expired', null);

@@ -39,7 +39,7 @@ begin
   end if;
   perform change_waiting(shard, 'left', waiting_ones);
   if held <> '{}' then
-    perform release_registrations(shard, held, due_tickets, false);
+    perform release_registrations(shard, held, due_tickets, 'left');
   end if;
   return (
     select count(*) from waiting_entries where shard_id = shard and serial = any(wanted) and state = 'left'

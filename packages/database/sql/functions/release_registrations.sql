@@ -1,9 +1,9 @@
--- Cancels registrations of these tickets: frees their seats, and records the changes for finalize_batches. Skips rows
--- that another transaction has cancelled, and with "only_expired" also those that it has confirmed. Returns the number
--- of cancelled registrations. Seats for which somebody waits are offered to them. It never locks the journal head,
--- because a long finalization must not keep tickets locked.
+-- Cancels registrations of these tickets: frees their seats, and records the changes for finalize_batches. "reason" is
+-- 'cancelled', 'left' or 'expired'. Skips rows that another transaction has cancelled, and with 'expired' also those
+-- that it has confirmed. Returns the number of cancelled registrations. Seats for which somebody waits are offered to
+-- them. It never locks the journal head, because a long finalization must not keep tickets locked.
 create or replace function release_registrations(
-  shard integer, due bigint[], due_tickets integer[], only_expired boolean
+  shard integer, due bigint[], due_tickets integer[], reason text
 ) returns integer
 language plpgsql
 set enable_seqscan = off
@@ -32,7 +32,7 @@ begin
   into is_allocated, waited_for;
   with gone as (
     update registrations set cancelled_at = now()
-    where shard_id = shard and serial = any(due) and cancelled_at is null and (not only_expired or held_until <= now())
+    where shard_id = shard and serial = any(due) and cancelled_at is null and (reason <> 'expired' or held_until <= now())
     returning serial, ticket_id, partner_id, hold_id
   )
   select array_agg(serial), array_agg(ticket_id), array_agg(partner_id), array_agg(hold_id) filter (where hold_id is not null)
@@ -57,7 +57,7 @@ begin
     ) freed
     where shard_id = shard and ticket_id = freed.ticket and partner_id = freed.partner;
   end if;
-  -- An offer ends with its last seat.
+  -- An offer ends with its last seat. It has left if its partner released it, otherwise it has expired.
   if holds_of is not null then
     ended := array(
       select e.serial from waiting_entries e
@@ -65,7 +65,7 @@ begin
         select from registrations r where r.shard_id = shard and r.hold_id = e.id and r.cancelled_at is null
       )
     );
-    perform change_waiting(shard, case when only_expired then 'expired' else 'left' end, ended);
+    perform change_waiting(shard, case reason when 'left' then 'left' else 'expired' end, ended);
   end if;
   -- The seats go to those who wait, before anybody else can see them.
   for i in 1 .. cardinality(waited_for) loop

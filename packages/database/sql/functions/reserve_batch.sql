@@ -1,7 +1,9 @@
 -- Reserves the seats of a batch: one round trip, one transaction. Returns json:
 --
 --   outcomes   by position; null: all are registered
---   serials    by position: the seats granted by this call
+--   serials    by position: the seats granted by this call; null: all, and their serials follow "first". An older API does
+--              not know "first"
+--   first      the lowest of them; null: none
 --   replays    [position, serial, pass code] of registrations that get their earlier answer again, or whose attendee
 --              has a seat already ('existing'); serial and pass code are null without a seat
 --   at         when the seats were granted
@@ -28,7 +30,7 @@ create or replace function reserve_batch(
   held_seconds integer[],
   full_names text[], email_addresses text[], phone_numbers text[], genders text[], tables_or_seats text[],
   extra_data_1 text[], extra_data_2 text[], hold_percent integer default null,
-  hold_ids uuid[] default null, partner_references text[] default null
+  hold_ids uuid[] default null, partner_references text[] default null, knows_first boolean default false
 ) returns json language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -39,7 +41,7 @@ declare
   -- By wanted ticket. Null: it does not exist. Negative: it is not on sale.
   seats_left integer[] := array_fill(null::integer, array[cardinality(wanted_tickets)]);
   -- The locked tickets, and by wanted ticket their capacities.
-  locked integer[] := '{}';
+  locked integer[];
   capacities integer[];
   -- By position: the earlier answer, or 'existing' if the attendee gets its first seat again. Null: none.
   known text[];
@@ -74,6 +76,8 @@ declare
   answer json;
   first_serial bigint;
   last_serial bigint;
+  -- Not all seats were granted, or their serials do not follow each other.
+  has_gaps boolean;
   -- Null: the batch has several.
   only_event integer;
   only_partner integer;
@@ -82,21 +86,21 @@ declare
   their_partners integer[];
   their_serials bigint[];
   replays bigint[] := '{}';
-  -- The wanted tickets with allocations.
-  allocated integer[] := '{}';
+  -- The wanted tickets with allocations. Null: none.
+  allocated integer[];
   -- By wanted ticket: seats that are reserved for partners and not taken.
-  set_aside integer[] := array_fill(0, array[cardinality(wanted_tickets)]);
+  set_aside integer[];
   -- By position: an index into the next arrays. Null: the partner has no limit for the ticket.
   sellers integer[];
   seller integer;
   -- By ticket and partner with an allocation or a hold: its reserved seats that are left, how many more it may take and
   -- hold, and how many it takes now. The first element is for the others.
-  own_left integer[] := '{0}';
-  caps_left integer[] := '{2147483647}';
-  holds_left integer[] := '{2147483647}';
-  seller_tickets integer[] := '{0}';
-  seller_partners integer[] := '{0}';
-  seller_sold integer[] := '{0}';
+  own_left integer[];
+  caps_left integer[];
+  holds_left integer[];
+  seller_tickets integer[];
+  seller_partners integer[];
+  seller_sold integer[];
   -- By position: it got a reserved seat.
   from_own boolean[];
   -- By ticket and partner of which seats are wanted: how many the partner holds.
@@ -217,7 +221,7 @@ begin
     end loop;
   end if;
 
-  if allocated <> '{}' then
+  if allocated is not null then
     set_aside := array(
       select seats
       from unnest(wanted_tickets) with ordinality as wanted (id, index)
@@ -230,9 +234,12 @@ begin
       order by index
     );
   end if;
-  for i in 1 .. cardinality(wanted_tickets) loop
-    seats_suffice := seats_suffice and coalesce(seats_left[i] - set_aside[i] >= wanted_seats[i], false);
-  end loop;
+  if not is_counted then
+    set_aside := coalesce(set_aside, array_fill(0, array[cardinality(wanted_tickets)]));
+    for i in 1 .. cardinality(wanted_tickets) loop
+      seats_suffice := seats_suffice and coalesce(seats_left[i] - set_aside[i] >= wanted_seats[i], false);
+    end loop;
+  end if;
 
   -- A partner can hold its share of a ticket, at least one seat, and all seats that are reserved for it. The tickets are
   -- locked, so no other transaction can add holds.
@@ -245,7 +252,9 @@ begin
     select array_agg(ticket_id), array_agg(partner_id), array_agg(seats) from gone
     into held_tickets, held_partners, held_seats_of;
   end if;
-  if allocated <> '{}' or held_seconds is not null and hold_percent is not null then
+  if allocated is not null or held_seconds is not null and hold_percent is not null then
+    select '{0}', '{2147483647}', '{2147483647}', '{0}', '{0}', '{0}'
+    into own_left, caps_left, holds_left, seller_tickets, seller_partners, seller_sold;
     for entry in
       select owner.*, greatest(a.reserved - a.taken, 0) as own, coalesce(a.cap - a.taken, 2147483647) as most,
         a.taken is not null as is_allocated,
@@ -294,7 +303,7 @@ begin
     first_serial := granted[1];
     last_serial := granted[size];
   else
-    seller_sold := array_fill(0, array[cardinality(seller_sold)]);
+    seller_sold := array_fill(0, array[coalesce(cardinality(seller_sold), 1)]);
     for i in 1 .. size loop
       ticket := tickets[i];
       seller := coalesce(sellers[i], 1);
@@ -381,7 +390,10 @@ begin
     group by ticket, partner
     having sum(seats) <> 0;
   end if;
-  answer := json_build_object('outcomes', outcomes, 'serials', granted, 'replays', replays, 'at', now());
+  has_gaps := seats_granted < size or last_serial - first_serial + 1 > size;
+  answer := json_build_object(
+    'outcomes', outcomes, 'serials', case when has_gaps or not knows_first then granted end, 'first', first_serial, 'replays', replays, 'at', now()
+  );
 
   if seats_granted > 0 then
     if not is_counted then
@@ -455,7 +467,7 @@ begin
     elsif seats_granted = size then
       their_partners := partners;
     end if;
-    if seats_granted = size and last_serial - first_serial + 1 > size then
+    if seats_granted = size and has_gaps then
       their_serials := granted;
     end if;
     -- The outbox entry, and the proof that this batch committed.

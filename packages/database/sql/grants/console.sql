@@ -4,7 +4,7 @@
 grant select on
   schema_files, shards, events, event_grants, tickets, allocations, ticket_states, batches, changes, registrations, journal_heads,
   journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts, mail_suppressions,
-  secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys, attendees,
+  secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys, held_seats, attendees,
   waiting_entries, gates, devices, scans, admissions
 to :"role";
 grant update (full_name, email_address, attendee_digest) on registrations to :"role";

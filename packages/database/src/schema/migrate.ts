@@ -7,7 +7,7 @@ import type { Database } from '../connection/connect.ts';
 import { regrant } from '../roles/grant-privileges.ts';
 import { assertGranted } from '../roles/missing-privileges.ts';
 import type { ServiceName } from '../roles/services.ts';
-import { distributeFunctions, isDistributed } from './distribute.ts';
+import { distributeFunctions, isCluster, isDistributed } from './distribute.ts';
 
 /** The oldest version that PostgreSQL maintains, and the oldest that the tests have run on. */
 const OLDEST_VERSION = 15;
@@ -19,13 +19,31 @@ const ENCODINGS = new Set(['UTF8', 'SQL_ASCII']);
 const MIGRATE_LOCK = 0x73687264;
 
 /**
- * Brings the schema up to date in one transaction: runs new table files, replaces changed functions, repeats
- * the grants. Returns the names of the files that it applied. Safe to run concurrently. Does not change a
- * newer schema, so an older release can start on it again. Throws Failure if this database cannot be
- * migrated.
+ * Brings the schema up to date. One transaction replaces changed functions and runs new table files, a second one
+ * repeats the grants. Calls of running services wait only for the table files. Returns the names of the files that
+ * it applied. Safe to run concurrently. Does not change a newer schema, so an older release can start on it
+ * again. Throws Failure if this database cannot be migrated.
  */
 export async function migrate(db: Database) {
   await assertSupported(db);
+  const changed = await inMigration(db, async (tx, { functions = [], tables = [] }) => {
+    await replaceFunctions(tx, functions);
+    // Last, because a call that needs a changed table waits from here to the end of the transaction.
+    for (const file of tables) await apply(tx, file);
+    return [...functions, ...tables];
+  });
+  const repeated = await inMigration(db, async (tx, { grants = [] }) => {
+    for (const file of grants) await apply(tx, file);
+    if (changed.length + grants.length > 0) await regrant(tx);
+    return grants;
+  });
+  return [...changed, ...repeated].map(({ name }) => name);
+}
+
+type FilesOfFolders = Partial<Record<SqlFile['folder'], SqlFile[]>>;
+
+/** Runs `work` on the outdated files. No other migration runs meanwhile. */
+function inMigration(db: Database, work: (tx: Database, outdated: FilesOfFolders) => Promise<SqlFile[]>) {
   return db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${MIGRATE_LOCK})`.execute(tx);
     // The release orders versions of a function: an older release must not replace a newer function.
@@ -35,17 +53,28 @@ export async function migrate(db: Database) {
         hash text not null,
         release text not null
       )`.execute(tx);
-    const outdated = await findOutdated(tx);
-    const isCluster = await isDistributed(tx);
     // Citus changes tables and functions in one transaction only over one connection to each server.
-    if (isCluster) await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(tx);
-    for (const file of outdated) await apply(tx, file);
-    if (outdated.length > 0) {
-      if (isCluster) await distributeFunctions(tx);
-      await regrant(tx);
-    }
-    return outdated.map(({ name }) => name);
+    if (await isCluster(tx)) await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(tx);
+    return work(
+      tx,
+      Object.groupBy(await findOutdated(tx), ({ folder }) => folder),
+    );
   });
+}
+
+/** Running services keep their right to call a function that is replaced. */
+async function replaceFunctions(db: Database, files: SqlFile[]) {
+  if (files.length === 0) return;
+  const { rows: grants } = await sql<{ statement: string }>`
+    select format('grant execute on function %I to %s', proname, grantee::regrole) as statement
+    from pg_proc, aclexplode(proacl)
+    where proname = any(${files.map(({ name }) => name)}) and pronamespace = current_schema()::regnamespace
+      and grantee not in (0, proowner)`.execute(db);
+  // A function can use tables and columns of the table files, which run after it.
+  await sql`set local check_function_bodies = off`.execute(db);
+  for (const file of files) await apply(db, file);
+  if (await isDistributed(db)) await distributeFunctions(db);
+  for (const { statement } of grants) await sql.raw(statement).execute(db);
 }
 
 /**
@@ -126,7 +155,7 @@ type SqlFile = Awaited<ReturnType<typeof readSqlFiles>>[number];
 
 const SQL = new URL('../../sql/', import.meta.url);
 
-const FOLDERS = ['tables', 'functions', 'grants'] as const;
+const FOLDERS = ['functions', 'tables', 'grants'] as const;
 
 /** Returns the files in the order in which they are applied. */
 async function readSqlFiles() {

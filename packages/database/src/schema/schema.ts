@@ -11,7 +11,6 @@ export type JournalKind =
   | ('admitted' | 'admitted_again')
   | ('sold_out' | 'reopened')
   | `waiting.${'joined' | 'offered' | 'expired' | 'confirmed'}`;
-export type WaitingState = 'waiting' | 'offered' | 'confirmed' | 'expired' | 'left';
 /** A reader of the journal: the sender of e-mails to attendees, or a partner's webhook. */
 export type ConsumerKind = 'mail' | 'webhook';
 /** packages/deliveries has a picture of these states. */
@@ -28,9 +27,6 @@ export type DuplicateScope = 'event' | 'ticket';
 export type Language = 'en' | 'de';
 /** The mode of a key and of an event. Test events never send anything to attendees. */
 export type Mode = 'live' | 'test';
-
-/** The values of a subject in the audit log: no secrets, no hashes of secrets, no attendee data. */
-export type AuditedState = Record<string, unknown>;
 
 interface OfShard {
   shard_id: number;

@@ -113,25 +113,16 @@ export async function findRefusals({ db, isOutside }: LoadOptions, mode: Mode, a
   });
 }
 
-/** Suppresses further e-mails to an address. */
-export async function suppress(
-  db: Database,
-  { eventId, ...refusal }: { digest: string; reason: string; eventId: number },
-): Promise<void> {
-  await db
-    .insertInto('mail_suppressions')
-    .values({ ...refusal, event_id: eventId })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}
-
-/** Suppresses addresses that were refused permanently. */
+/** Suppresses further e-mails to addresses that were refused permanently. */
 export async function suppressRefused(db: Database, ended: readonly Ended<MailMessage>[]): Promise<void> {
   for (const { delivery, message, attempt, outcome } of ended) {
     const isRefused = attempt?.kind === 'refused' && attempt.isPermanent;
     if (!message || !isRefused || outcome.state !== 'undeliverable') continue;
-    const { eventId } = delivery;
-    await suppress(db, { digest: digestOf(message.to), reason: attempt.reason, eventId });
+    await db
+      .insertInto('mail_suppressions')
+      .values({ digest: digestOf(message.to), reason: attempt.reason, event_id: delivery.eventId })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
   }
 }
 

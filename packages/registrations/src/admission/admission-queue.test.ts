@@ -22,7 +22,7 @@ function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
   let ended = 0;
   const group = {
     admit: (partner = ONE) => commit.admits(partner),
-    submit: (item: number, partner = ONE, spentMs = 0) => commit.submit(item, partner, spentMs),
+    submit: (item: number, partner = ONE, since?: number) => commit.submit(item, partner, since),
     secondsToDrain: () => commit.secondsToDrain(),
     drain: () => commit.drain(),
     state: () => commit.state,
@@ -275,7 +275,7 @@ test('the time that was spent before counts, also behind an item with more time'
   void group.submit(1);
   await nextTurn();
   const inTime = group.submit(2);
-  const overdue = group.submit(3, ONE, 600);
+  const overdue = group.submit(3, ONE, performance.now() - 600);
   vi.advanceTimersByTime(400);
   expect(await overdue).toBe('overloaded');
   await endNext();

@@ -48,8 +48,8 @@ export function createAdmission<Item, Outcome>(options: AdmissionOptions<Item, O
     refuse,
     refuseWhenFull,
     /** Resolves to the outcome of the item; never rejects. */
-    submit: ({ principal, authenticationMs }: Call, item: Item) =>
-      queueOf(principal).submit(item, principal, authenticationMs),
+    submit: ({ principal, startedAt }: Call, item: Item) =>
+      queueOf(principal).submit(item, principal, startedAt),
     /** Units that wait for a commit now. */
     waiting: () => [...queues.values()].reduce((sum, queue) => sum + queue.waiting, 0),
     /** Whether small items were submitted within the last second. */
@@ -147,13 +147,11 @@ export class AdmissionQueue<Item, Outcome> {
     return this.#hasRoom(partner, units) || this.#refuse();
   }
 
-  /** Resolves to the outcome of the item, in time; never rejects. `spentMs`: how much of the time is over. */
-  submit(item: Item, partner: Partner, spentMs = 0): Promise<Outcome> {
+  /** Resolves to the outcome of the item, in time; never rejects. `since`: when its time began, by performance.now(). */
+  submit(item: Item, partner: Partner, since = performance.now()): Promise<Outcome> {
     const units = this.#options.unitsOf(item);
     if (!this.admits(partner, units)) return Promise.resolve(this.#options.overloaded);
-    const now = performance.now();
-    const since = now - spentMs;
-    if (units < LARGE_UNITS) this.#smallAt = now;
+    if (units < LARGE_UNITS) this.#smallAt = performance.now();
     this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
     return new Promise((answer) => {
       this.#waiting.add(partner, { item, units, since, answer });
@@ -349,7 +347,7 @@ export class PartnerQueues<One extends Waiting> {
     return group.items;
   }
 
-  /** Removes and returns all items that wait since before this moment. Items are not in this order: see `spentMs`. */
+  /** Removes and returns all items that wait since before this moment. Items are not in this order: some have waited elsewhere before. */
   takeOverdue(before: number): One[] {
     return [...this.#byPartner.values()].flatMap((queue) => {
       const overdue = queue.items.filter(({ since }) => since < before);

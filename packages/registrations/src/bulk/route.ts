@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  answering,
   BULK_BODY_LIMIT_BYTES,
   BULK_ITEM_FAILURES,
   BULK_LIMIT,
@@ -26,7 +27,7 @@ import {
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { LARGE_UNITS } from '../admission/admission-queue.ts';
 import type { Registrations } from '../register/commit-batch.ts';
-import { answering, provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
+import { provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
 import { CODES, isNew, toBulkReservation, type SeatOutcome } from '../register/reserve-batch.ts';
 
 /** Failures that are known before anything is reserved, by index. */

@@ -108,35 +108,47 @@ export type ReplacementGroups = ReturnType<typeof createReplacementGroups>;
 
 /** Returns functions that replace attendees, one after the other. */
 export const createReplacementGroups = (options: RegistrationsOptions) =>
-  createGroups<Replacement, Replaced>(options, async (shardId, replacements) => {
+  createGroups<Replacement, Replaced>({ ...options, roundsOf: oneByOne }, async (shardId, [replacement]) => {
     const { db, lockWithinMs, onCommitted } = options;
-    const outcomes: Replaced[] = [];
-    for (const replacement of replacements) {
-      const { batchId, replaced } = await replaceAttendee(db, shardId, replacement, lockWithinMs);
-      if (typeof replaced === 'object' && replaced) onCommitted(shardId, batchId);
-      outcomes.push(replaced);
-    }
-    return outcomes;
+    const { batchId, replaced } = await replaceAttendee(db, shardId, replacement!, lockWithinMs);
+    if (typeof replaced === 'object' && replaced) onCommitted(shardId, batchId);
+    return [replaced];
   });
 
-type GroupOptions = Pick<
+const oneByOne = <Item>(items: readonly Item[]) => items.map((one) => [one]);
+
+interface GroupOptions<Item> extends Pick<
   RegistrationsOptions,
   'log' | 'isCluster' | 'groupLimit' | 'waitingLimit' | 'answerWithinMs' | 'onCommitted' | 'onGroup'
->;
+> {
+  unitsOf?: (item: Item) => number;
+  /** Splits a group where items must not be in one transaction. Items in no round are answered 90. */
+  roundsOf?: (items: readonly Item[]) => Iterable<readonly Item[]>;
+}
 
 /**
  * Returns functions that commit changes in groups, one group at a time in each shard, as registrations are made. A change is safe to
- * repeat, so a failed group is retried.
+ * repeat, so a failed round is retried.
  */
 export function createGroups<Item, Done>(
-  { log, ...options }: GroupOptions,
+  { log, unitsOf = () => 1, roundsOf = (items) => [items], ...options }: GroupOptions<Item>,
   change: (shardId: number, items: readonly Item[]) => Promise<Done[]>,
-  unitsOf: (item: Item) => number = () => 1,
 ) {
   const warn = throttledWarn('changes of registrations did not commit');
 
   /** Commits changes of one shard now, without a queue. Returns one outcome per item, in order. Never rejects. */
   async function commit(items: readonly Item[], shardId: number) {
+    const outcomes = new Map<Item, Done | Undone>(items.map((item) => [item, 'overloaded']));
+    const giveUpAt = performance.now() + options.answerWithinMs / 2;
+    for (const round of roundsOf(items)) {
+      const done = await commitRound(round, shardId);
+      round.forEach((item, index) => outcomes.set(item, done[index]!));
+      if (done[0] === 'overloaded' || done[0] === 'unknown' || performance.now() > giveUpAt) break;
+    }
+    return [...outcomes.values()];
+  }
+
+  async function commitRound(items: readonly Item[], shardId: number) {
     let mayHaveCommitted = false;
     const shouldRetry = (error: unknown) => {
       const failure = statementFailure(error);

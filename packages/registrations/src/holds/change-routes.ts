@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import {
-  BODY_LIMIT_BYTES,
+  answering,
   BULK_BODY_LIMIT_BYTES,
   COMMON_FAILURES,
   DEFAULT_HOLD_SECONDS,
@@ -14,9 +14,9 @@ import {
   type Attendee,
   type FailureCode,
 } from '@floodgate/contract';
-import type { Call, Routes } from '@floodgate/http';
+import type { Call, Principal, Routes } from '@floodgate/http';
 import { digestFor } from '../register/reserve-batch.ts';
-import { answering, provokedCode } from '../register/route.ts';
+import { duplicateMessage, provokedCode } from '../register/route.ts';
 import { refusalOf } from '../status/routes.ts';
 import {
   describeHold,
@@ -101,7 +101,6 @@ export function addExtendRoute(api: Routes, options: HoldChangeOptions) {
           '`dateExpires` is the result. An expiry never becomes earlier.',
         headers: Type.Pick(RegisterHeaders, ['hold-for']),
       },
-      bodyLimit: BODY_LIMIT_BYTES,
     },
     async (request, reply) =>
       answer(request, reply, (seats) => seats, { seconds: secondsIn(request.headers) }),
@@ -123,7 +122,6 @@ export function addReleaseRoute(api: Routes, options: HoldChangeOptions) {
           'released hold is answered "00" again. To cancel a confirmed seat, call Cancel Registration.',
         body: HoldRelease,
       },
-      bodyLimit: BODY_LIMIT_BYTES,
     },
     async (request, reply) => {
       const { passReferences } = request.body;
@@ -171,7 +169,7 @@ function createAnswer({ findHold, ...options }: HoldChangeOptions, name: keyof t
     const outcome = await groups.submit(call, { holdId: hold.holdId, seats, ...extras });
     const find = () => findHold(query).catch(() => undefined);
     if (outcome !== CHANGED[name]) {
-      const why = { missing: NO_HOLD, 'too-late': await find().then((now) => now && whyTooLate(now)) };
+      const why = await messagesOf(call.principal, outcome, find);
       return groups.refuse(call, reply, ...refusalOf(outcome as Exclude<typeof outcome, HoldChange>, why));
     }
     // If the new state is not known, the caller repeats the change, which is safe.
@@ -179,6 +177,16 @@ function createAnswer({ findHold, ...options }: HoldChangeOptions, name: keyof t
     const current = isLost ? undefined : (afterChange(hold, seats, STATE_AFTER[name]) ?? (await find()));
     return current ? describe(current) : groups.refuse(call, reply, '91');
   };
+}
+
+/** Returns the messages of refused changes. Only a change that came too late needs a read: after the others, no time may be left. */
+async function messagesOf(
+  principal: Principal,
+  outcome: unknown,
+  find: () => Promise<FoundHold | undefined>,
+) {
+  const now = outcome === 'too-late' ? await find() : undefined;
+  return { missing: NO_HOLD, duplicate: duplicateMessage(principal), 'too-late': now && whyTooLate(now) };
 }
 
 /** Returns the hold after a change of held seats. Undefined: it must be read. */

@@ -115,7 +115,7 @@ export const createHoldGroups = (
   change: HoldChange,
 ) =>
   createGroups<ChangedHold, HoldChanged>(
-    options,
+    { ...options, unitsOf: ({ seats }) => seats.length, roundsOf },
     async (shardId, holds) => {
       const seats = holds.flatMap((hold, index) =>
         hold.seats.map(({ attendee, ...seat }) => ({
@@ -137,5 +137,26 @@ export const createHoldGroups = (
         ) as outcomes`.execute(options.db);
       return rows[0]!.outcomes;
     },
-    ({ seats }) => seats.length,
   );
+
+/** A caller with more calls for one hold at once must not delay the others of its group. */
+const MOST_ROUNDS = 4;
+
+/**
+ * Splits holds into rounds, each with a hold and an attendee at most once: change_holds decides on all holds of a call
+ * before it changes one.
+ */
+function* roundsOf(holds: readonly ChangedHold[]) {
+  let left = holds;
+  for (let number = 1; number <= MOST_ROUNDS && left.length > 0; number += 1) {
+    const seen = new Set<string>();
+    const { round, later = [] } = Object.groupBy(left, ({ holdId, seats }) => {
+      const names = [holdId, ...seats.flatMap(({ attendeeDigest }) => attendeeDigest ?? [])];
+      const isFirst = seen.isDisjointFrom(new Set(names));
+      for (const name of names) seen.add(name);
+      return isFirst ? 'round' : 'later';
+    });
+    yield round!;
+    left = later;
+  }
+}

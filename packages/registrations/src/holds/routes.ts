@@ -1,5 +1,5 @@
 import {
-  BODY_LIMIT_BYTES,
+  answering,
   COMMON_FAILURES,
   DEFAULT_HOLD_SECONDS,
   Hold,
@@ -14,7 +14,7 @@ import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
 import type { Registrations } from '../register/commit-batch.ts';
 import { CODES, toHold, type Outcome, type Reservation } from '../register/reserve-batch.ts';
-import { answering, provokedCode, responseOf } from '../register/route.ts';
+import { provokedCode, responseOf } from '../register/route.ts';
 import { addConfirmRoute, addExtendRoute, addReleaseRoute, type HoldChangeOptions } from './change-routes.ts';
 import { describeHold, NO_HOLD, secondsIn, type FoundHold } from './holds.ts';
 
@@ -54,7 +54,6 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
         answerHeader: 'Idempotent-Replayed',
         body: HoldRequest,
       },
-      bodyLimit: BODY_LIMIT_BYTES,
       onRequest: register.refuseWhenFull,
       preHandler: async ({ body, countAs }, reply) => {
         if (seatsIn(body) > HOLD_LIMIT) reply.fail('11', TOO_MANY);
@@ -71,16 +70,16 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
       const outcome = await register.submit(request, hold);
       request.batchId = hold.batchId;
       if (outcome.kind === 'failed') throw new Error('a hold failed');
+      const granted = outcome as Granted;
+      if (granted.replayed) void reply.header('idempotent-replayed', 'true');
       const refusal = refusalOf(principal, outcome, hold.reservations, body);
       if (refusal) return register.refuse(request, reply, ...refusal);
-      const granted = outcome as Granted;
       const found = granted.replayed
         ? await findAgain(options, principal, granted.outcomes[0]!.serial).catch(() => undefined)
         : holdOf(hold.reservations, granted, seconds);
       const isLost = provoked === '91' && !granted.replayed;
       // If the hold cannot be read, its seats are held all the same.
-      if (!found || isLost) return register.refuse(request, reply, '91');
-      if (granted.replayed) void reply.header('idempotent-replayed', 'true');
+      if (!found || isLost) return register.refuse(request, reply.removeHeader('idempotent-replayed'), '91');
       return success(describeHold(principal, found));
     },
   );

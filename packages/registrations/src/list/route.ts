@@ -1,4 +1,5 @@
 import {
+  answering,
   COMMON_FAILURES,
   DEFAULT_LIMIT,
   RegistrationList,
@@ -9,7 +10,6 @@ import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
 import type { CursorProblem } from '@floodgate/journal';
 import { createFairQueue } from '@floodgate/service/fair-queue';
-import { answering } from '../register/route.ts';
 import { entryOf } from '../status/find-registrations.ts';
 import { CURSOR_PROBLEMS, listRegistrations } from './list-registrations.ts';
 

@@ -115,6 +115,8 @@ export function toHold(
   headers: Headers,
 ) {
   const holdId = randomUUIDv7();
+  // Equal baskets have the same fingerprint, whatever the order of their fields.
+  const wanted = tickets.map(({ organizedEventTicketID, seats }) => ({ organizedEventTicketID, seats }));
   // A seat without an attendee is no duplicate.
   const holder = { ...principal, duplicatePolicy: 'allow' as const };
   const seat = (organizedEventTicketID: number): Reservation => ({
@@ -130,7 +132,7 @@ export function toHold(
       Array.from({ length: seats }, () => seat(organizedEventTicketID)),
     ),
     isAll: true,
-    idempotency: idempotencyOf(headers, () => ['hold', tickets, partnerReference, holdSeconds]),
+    idempotency: idempotencyOf(headers, () => ['hold', wanted, partnerReference, holdSeconds]),
     batchId: undefined,
   });
 }
@@ -206,8 +208,9 @@ export const OVERLOADED: SeatOutcome = { kind: 'overloaded' };
 interface Answer {
   /** By position. Null: all are registered. */
   outcomes: SeatOutcome['kind'][] | null;
-  /** By position: the serials of seats granted by this batch. */
-  serials: (number | null)[];
+  /** By position: the serials of seats granted by this batch. Null: all are granted, and their serials follow `first`. */
+  serials: (number | null)[] | null;
+  first?: number | null;
   /** Registrations that get an earlier answer, or whose attendee already has a seat. */
   replays: [position: number, serial: number | null, passCode: number | null][];
   /** The time of the reservation by Postgres's clock. */
@@ -275,7 +278,8 @@ export async function reserveBatch(
       ${text((r) => r.phoneNumber)}::text[], ${text((r) => r.gender)}::text[],
       ${text((r) => r.tableOrSeat)}::text[], ${text((r) => r.extraData1)}::text[],
       ${text((r) => r.extraData2)}::text[], ${holdSharePercent ?? null}::integer,
-      ${plain((r) => r.holdId)}::uuid[], ${text((r) => r.partnerReference)}::text[]
+      ${plain((r) => r.holdId)}::uuid[], ${text((r) => r.partnerReference)}::text[],
+      true
     ) as answer`.execute(db);
   const { answer } = rows[0]!;
   return gatherBulks(submissions, readOutcomes(answer, reservations), answer.at);
@@ -342,10 +346,11 @@ function countWanted(reservations: readonly Reservation[]) {
 }
 
 function readOutcomes(
-  { outcomes, serials, replays }: Answer,
+  { outcomes, serials, first, replays }: Answer,
   reservations: readonly Reservation[],
 ): SeatOutcome[] {
   const before = new Map(replays.map(([position, serial, passCode]) => [position - 1, { serial, passCode }]));
+  const granted = serials ?? reservations.map((_, index) => first! + index);
   return reservations.map(({ passCode }, index): SeatOutcome => {
     const kind = outcomes?.[index] ?? 'registered';
     if (kind === 'key-reused') return { kind };
@@ -353,7 +358,7 @@ function readOutcomes(
     if (kind === 'existing') return { kind, serial: replay!.serial!, passCode: replay!.passCode! };
     const replayed = replay !== undefined;
     if (kind !== 'registered') return { kind, replayed };
-    const seat = replay ?? { serial: serials[index] ?? null, passCode };
+    const seat = replay ?? { serial: granted[index] ?? null, passCode };
     // The registration of the earlier answer no longer exists, so its pass reference is unknown.
     if (seat.serial === null || seat.passCode === null) return { kind: 'failed' };
     return { kind, serial: seat.serial, passCode: seat.passCode, replayed };

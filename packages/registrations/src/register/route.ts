@@ -1,6 +1,5 @@
 import {
-  answersOf,
-  BODY_LIMIT_BYTES,
+  answering,
   COMMON_FAILURES,
   failure,
   formatPassReference,
@@ -12,7 +11,6 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Principal, Routes } from '@floodgate/http';
-import type { TSchema } from '@sinclair/typebox';
 import type { Registrations } from './commit-batch.ts';
 import { CODES, isNew, toReservation, type SeatOutcome } from './reserve-batch.ts';
 
@@ -21,20 +19,16 @@ export const REGISTER_FAILURES = [
   ...new Set<FailureCode>([...COMMON_FAILURES, '11', ...Object.values(CODES)]),
 ].filter((code) => code !== '36');
 
-/** Returns what the schema of every operation has: the tag, the failures and the answer. */
-export const answering = <Answer extends TSchema>(tag: string, answer: Answer, failures: FailureCode[]) => ({
-  tags: [tag],
-  failures,
-  response: answersOf(answer),
-});
-
 const OF_PARTNER = 'You have sold all seats that you may sell of this ticket';
-const OF_TICKET = 'This e-mail address is already registered for the ticket';
+
+/** Returns the message about a duplicate. Undefined: the message of code 33. */
+export const duplicateMessage = ({ duplicateScope }: Principal) =>
+  duplicateScope === 'ticket' ? 'This e-mail address is already registered for the ticket' : undefined;
 
 /** Returns the envelope that answers a registration. */
 export function responseOf(principal: Principal, outcome: SeatOutcome) {
-  const { passPrefix: prefix, eventId, duplicateScope } = principal;
-  if (outcome.kind === 'duplicate' && duplicateScope === 'ticket') return failure('33', OF_TICKET);
+  const { passPrefix: prefix, eventId } = principal;
+  if (outcome.kind === 'duplicate') return failure('33', duplicateMessage(principal));
   if (outcome.kind === 'allocation-sold') return failure('32', OF_PARTNER);
   if (outcome.kind !== 'registered' && outcome.kind !== 'existing') return failure(CODES[outcome.kind]);
   const { serial, passCode } = outcome;
@@ -76,7 +70,6 @@ export function addRegisterRoute(
         answerHeader: 'Idempotent-Replayed',
         body: RegistrationRequest,
       },
-      bodyLimit: BODY_LIMIT_BYTES,
       onRequest: groups.refuseWhenFull,
       preValidation: (request, _reply, done) => {
         trimFullName(request.body);

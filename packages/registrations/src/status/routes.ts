@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import {
   Attendee,
-  BODY_LIMIT_BYTES,
+  answering,
   COMMON_FAILURES,
   formatPassReference,
   parsePassReference,
@@ -14,7 +14,7 @@ import {
 import type { Principal, Routes } from '@floodgate/http';
 import { whyNotReplaced, type ChangeGroups, type ReplacementGroups } from '../change/change-registrations.ts';
 import { CODES, digestFor } from '../register/reserve-batch.ts';
-import { answering, provokedCode } from '../register/route.ts';
+import { duplicateMessage, provokedCode } from '../register/route.ts';
 import { statusOf, type FindRegistration, type RegistrationRow } from './find-registrations.ts';
 
 const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
@@ -90,7 +90,6 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
           ...answering('Registrations', PassReference, [...COMMON_FAILURES, '34', '35', '91']),
           params: PARAMS,
         },
-        bodyLimit: BODY_LIMIT_BYTES,
       },
       async (request, reply) => {
         const { passReference } = request.params;
@@ -132,7 +131,6 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
         params: PARAMS,
         body: Attendee,
       },
-      bodyLimit: BODY_LIMIT_BYTES,
       preValidation: async ({ body }) => trimFullName(body),
     },
     async (request, reply) => {
@@ -145,8 +143,10 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
       const attendeeDigest = digestFor(principal, row.ticketId, attendee);
       const done = await groups.submit(request, { ...named, attendee, attendeeDigest });
       const { eventId, passPrefix: prefix } = principal;
-      if (typeof done === 'string' || done === null)
-        return groups.refuse(request, reply, ...refusalOf(done, { 'too-late': whyNotReplaced(row.state) }));
+      if (typeof done === 'string' || done === null) {
+        const why = { duplicate: duplicateMessage(principal), 'too-late': whyNotReplaced(row.state) };
+        return groups.refuse(request, reply, ...refusalOf(done, why));
+      }
       if (provoked === '91' && row.state !== 'cancelled') return groups.refuse(request, reply, '91');
       return success(formatPassReference({ prefix, eventId, ...done }));
     },

@@ -1,10 +1,9 @@
-import { BODY_LIMIT_BYTES, COMMON_FAILURES, success, TestEventReset } from '@floodgate/contract';
+import { answering, COMMON_FAILURES, success, TestEventReset } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql, type RawBuilder } from 'kysely';
 import type { ChangeGroups } from '../change/change-registrations.ts';
-import { answering } from '../register/route.ts';
 import { refusalOf } from '../status/routes.ts';
 
 const SCHEMA = {
@@ -20,7 +19,7 @@ const SCHEMA = {
 export function addResetRoute(api: Routes, db: Database, cancels: ChangeGroups, answerWithinMs: number) {
   // One at a time, so that resets do not take the connections that live registrations need.
   const queue = createFairQueue({ answerWithinMs, abandonsStarted: false, patienceMs: answerWithinMs });
-  api.post('/events/reset', { schema: SCHEMA, bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
+  api.post('/events/reset', { schema: SCHEMA }, async (request, reply) => {
     const { principal, raw } = request;
     if (principal.mode !== 'test') return reply.fail('60', { message: 'Only a test event can be reset' });
     const isWanted = () => !raw.socket.destroyed;
@@ -102,14 +101,12 @@ export async function findUncancelled(db: Database, part: PartOfEvent, after: nu
     select serial, serial, null from changes cross join lateral unnest(serials) as serial
     where ${isOf(part)} and kind = 'confirmed'
     union all
-    select held.serial, held.serial, null
-    from (select id from tickets where shard_id = ${shardId} and event_id = ${eventId} offset 0) t
-    cross join lateral (
-      select serial from registrations
-      where shard_id = ${shardId} and ticket_id = t.id and partner_id = ${partnerId}
-        and held_until < 'infinity' and cancelled_at is null
-      offset 0
-    ) held`);
+    -- Reads all held seats of the shard by their index. Does so only if the partner holds some of this event.
+    select serial, serial, null from registrations
+    where ${isOf(part)} and held_until > '-infinity' and held_until < 'infinity' and cancelled_at is null and exists (
+      select from held_seats h join tickets t on t.shard_id = h.shard_id and t.id = h.ticket_id
+      where h.shard_id = ${shardId} and h.partner_id = ${partnerId} and t.event_id = ${eventId}
+    )`);
   // Compared and sorted as rows, so that the planner can use only the index of a partner's segments.
   const journaled = await inRanges(
     sql`
