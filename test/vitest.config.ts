@@ -1,44 +1,65 @@
-import { defaultExclude, defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { LongestFirst } from './servers/longest-first.ts';
 import { FILES_NOT_ON_CITUS, FOLDERS_ON_CITUS } from './servers/not-on-citus.ts';
+import { filesByTier, GATE_ON_CITUS, type Tier } from './tiers.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
-// Unit tests lie beside the code, tests that cross packages below test/. Both may use the services.
-const EVERYTHING = ['{apps,packages}/*/src/**/*.test.ts', 'test/**/*.test.ts'];
+/** These start their own servers. They run alone: each uses the whole machine, and other tests would lack time. */
+const isFaultCampaign = (file: string) =>
+  file.startsWith('test/faults/') && file.endsWith('.evidence.test.ts');
 
-const FAULTS = ['test/faults/faults*.test.ts'];
+/** `named`: files that the command line names, whatever their tier. */
+function projectsOf(mode: Tier | 'named'): TestProjectInlineConfiguration[] {
+  const tiers = filesByTier();
+  const files = mode === 'named' ? Object.values(tiers).flat() : tiers[mode];
+  const common = {
+    globalSetup: ['test/servers/global-setup.ts'],
+    provide: { tier: mode === 'named' ? 'gate' : mode },
+  };
+  // A project is named by what its databases live on.
+  const postgres = { ...common, name: 'postgres', include: files.filter((file) => !isFaultCampaign(file)) };
+  const citus = {
+    ...common,
+    name: 'citus',
+    include: onCitus(mode, Object.values(tiers).flat()),
+    setupFiles: ['test/servers/citus-setup.ts'],
+    // After the tests that end the cluster's servers.
+    sequence: { groupOrder: 1 },
+  };
+  const faults = {
+    name: 'faults',
+    include: files.filter(isFaultCampaign),
+    fileParallelism: false,
+    sequence: { groupOrder: 2 },
+  };
+  return [postgres, ...(process.env['TEST_CITUS_URL'] ? [citus] : []), faults]
+    .filter(({ include }) => include.length > 0)
+    .map((test) => ({ extends: true, root, test }));
+}
 
-const globalSetup = ['test/servers/global-setup.ts'];
+function onCitus(mode: Tier | 'named', files: readonly string[]): string[] {
+  if (mode === 'gate') return GATE_ON_CITUS;
+  if (mode === 'timing') return [];
+  const left = new Set(
+    Object.values(FILES_NOT_ON_CITUS)
+      .flat()
+      .map((file) => `test/${file}.test.ts`),
+  );
+  return files.filter(
+    (file) => FOLDERS_ON_CITUS.includes(file.split('/')[1]!) && file.startsWith('test/') && !left.has(file),
+  );
+}
 
-// A project is named by what its databases live on.
-const postgres = {
-  name: 'postgres',
-  include: EVERYTHING,
-  exclude: [...defaultExclude, ...FAULTS],
-  globalSetup,
-};
-const citus = {
-  name: 'citus',
-  globalSetup,
-  include: [`test/{${FOLDERS_ON_CITUS.join(',')}}/*.test.ts`],
-  exclude: Object.values(FILES_NOT_ON_CITUS)
-    .flat()
-    .map((file) => `test/${file}.test.ts`),
-  setupFiles: ['test/servers/citus-setup.ts'],
-  // After the tests that end the cluster's servers.
-  sequence: { groupOrder: 1 },
-};
-// Its files start their own servers. They run at the same time, because each of them waits for faults to end and uses half of the two
-// cores. They do not run at the same time as other tests: those would fail for lack of time.
-const faults = { name: 'faults', include: FAULTS, sequence: { groupOrder: 2 } };
-
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   root,
   test: {
     pool: 'forks',
+    // Files of a worker share its modules, its database and its API (harness/shared-servers.ts).
+    isolate: false,
+    reporters: ['default', new URL('servers/outcome-reporter.ts', import.meta.url).pathname],
     // Most tests wait for servers and processes: half of two cores is idle with two workers.
-    maxWorkers: 3,
+    maxWorkers: mode === 'timing' ? 1 : 3,
     sequence: { sequencer: LongestFirst },
     // Only for tests that hang: a busy machine can be several times slower.
     testTimeout: 300_000,
@@ -46,10 +67,6 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // A test that leaves something running is a test that fails elsewhere, later.
     teardownTimeout: 60_000,
-    projects: [postgres, ...(process.env['TEST_CITUS_URL'] ? [citus] : []), faults].map((project) => ({
-      extends: true as const,
-      root,
-      test: project,
-    })),
+    projects: projectsOf(mode === 'test' ? 'gate' : (mode as Tier | 'named')),
   },
-});
+}));

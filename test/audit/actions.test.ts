@@ -17,17 +17,19 @@ import { createTicketAction, updateTicketAction } from '@floodgate/tickets/actio
 import { sql } from 'kysely';
 import { beforeEach, describe, expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { db, gala, sharedTest as test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 
-beforeEach(() => sql`truncate audit_log`.execute(db));
+const { test, given } = eventTest({ sharesEvent: true });
+
+beforeEach(() => sql`truncate audit_log`.execute(given.db));
 
 /** What a form or a command line may hold: not of the types that the schema asks for. */
 const attempt = (action: unknown, input: object, by = 'jane') =>
-  perform(db, action as Action<never, unknown>, input as never, by);
+  perform(given.db, action as Action<never, unknown>, input as never, by);
 
 const noted = async () =>
-  (await readAuditLog(db, { limit: 100 }))
+  (await readAuditLog(given.db, { limit: 100 }))
     .toReversed()
     .map(({ actor, action, subject, before, after }) => ({ actor, action, subject, before, after }));
 
@@ -118,7 +120,7 @@ describe('wrong input names every wrong field with its rule', () => {
   test('counts Unicode characters, as Postgres does', async () => {
     const name = '🎟'.repeat(255);
     await attempt(createPartnerAction, { name });
-    expect((await listPartners(db)).some((partner) => partner.name === name)).toBe(true);
+    expect((await listPartners(given.db)).some((partner) => partner.name === name)).toBe(true);
   });
 });
 
@@ -136,12 +138,12 @@ describe('what cannot be done', () => {
     ['a ticket of no event', createTicketAction, 'no such event'],
     ['no ticket', updateTicketAction, 'no such ticket'],
   ] as const)('%s is refused in words, and not noted', async ([, action, message]) => {
-    const { name } = (await listPartners(db))[0]!;
+    const { name } = (await listPartners(given.db))[0]!;
     const input = {
       name,
       eventId,
       keyId,
-      partnerId: action === grantEventAction ? gala.partnerId : 999_999,
+      partnerId: action === grantEventAction ? given.gala.partnerId : 999_999,
       ticketId: 999_999,
       requestsPerSecond: null,
       weight: 1,
@@ -156,8 +158,8 @@ describe('what cannot be done', () => {
   });
 
   test('a capacity below what is taken, and an end before the stored start, are refused in words', async () => {
-    const ticketId = await gala.addTicket({ saleStartsAt: new Date(2) });
-    await sql`update tickets set taken = 2 where id = ${ticketId}`.execute(db);
+    const ticketId = await given.gala.addTicket({ saleStartsAt: new Date(2) });
+    await sql`update tickets set taken = 2 where id = ${ticketId}`.execute(given.db);
     await expect(attempt(updateTicketAction, { ticketId, capacity: 1 })).rejects.toThrow('taken already');
     await expect(attempt(updateTicketAction, { ticketId, saleEndsAt: new Date(1) })).rejects.toThrow(
       'the sale must start before it ends',
@@ -176,10 +178,10 @@ describe('a change is noted', () => {
   });
 
   test('of a partner', async () => {
-    const { id } = await perform(db, createPartnerAction, { name: 'Gala Inc.' }, 'jane');
+    const { id } = await perform(given.db, createPartnerAction, { name: 'Gala Inc.' }, 'jane');
     const limit = { partnerId: id, requestsPerSecond: 5 };
-    await perform(db, limitPartnerAction, limit, 'jane');
-    await perform(db, weighPartnerAction, { partnerId: id, weight: 3 }, 'jane');
+    await perform(given.db, limitPartnerAction, limit, 'jane');
+    await perform(given.db, weighPartnerAction, { partnerId: id, weight: 3 }, 'jane');
     expect(await noted()).toEqual([
       by('partner.create', `partner:${id}`, null, { name: 'Gala Inc.' }),
       by('partner.limit', `partner:${id}`, { requestsPerSecond: null }, { requestsPerSecond: 5 }),
@@ -188,11 +190,11 @@ describe('a change is noted', () => {
   });
 
   test('of a key, never with its secret', async () => {
-    const { partnerId } = gala;
+    const { partnerId } = given.gala;
     const expiresAt = new Date(Date.now() + 60_000);
-    const old = await perform(db, issueKeyAction, { partnerId, expiresAt }, 'jane');
-    const heir = await perform(db, rotateKeyAction, { keyId: old.keyId, overlapMs: 1_000 }, 'jane');
-    for (const _ of [1, 2]) await perform(db, revokeKeyAction, { keyId: old.keyId }, 'jane');
+    const old = await perform(given.db, issueKeyAction, { partnerId, expiresAt }, 'jane');
+    const heir = await perform(given.db, rotateKeyAction, { keyId: old.keyId, overlapMs: 1_000 }, 'jane');
+    for (const _ of [1, 2]) await perform(given.db, revokeKeyAction, { keyId: old.keyId }, 'jane');
     const end = expiresAt.toISOString();
     expect(await noted()).toEqual([
       by('key.issue', `key:${old.keyId}`, null, { partnerId, mode: 'live', expiresAt: end }),
@@ -212,11 +214,11 @@ describe('a change is noted', () => {
 
   test('of an event', async () => {
     const input = { name: 'Ball', passPrefix: 'BALL', duplicatePolicy: 'reject' } as const;
-    const { id: eventId, ref } = await perform(db, createEventAction, input, 'jane');
-    const grant = { eventId, partnerId: gala.partnerId };
-    for (const _ of [1, 2]) await perform(db, grantEventAction, grant, 'jane');
-    await perform(db, revokeEventAction, grant, 'jane');
-    const granted = { grantedTo: gala.partnerId };
+    const { id: eventId, ref } = await perform(given.db, createEventAction, input, 'jane');
+    const grant = { eventId, partnerId: given.gala.partnerId };
+    for (const _ of [1, 2]) await perform(given.db, grantEventAction, grant, 'jane');
+    await perform(given.db, revokeEventAction, grant, 'jane');
+    const granted = { grantedTo: given.gala.partnerId };
     expect(await noted()).toEqual([
       by('event.create', `event:${eventId}`, null, { ...input, mode: 'live', ref }),
       by('event.grant', `event:${eventId}`, null, granted),
@@ -225,10 +227,10 @@ describe('a change is noted', () => {
   });
 
   test('of a ticket, while partners are told of an operator', async () => {
-    const { eventId } = gala;
+    const { eventId } = given.gala;
     const input = { eventId, title: 'Seated', capacity: 5, price: 12.5 };
-    const { id: ticketId } = await perform(db, createTicketAction, input, 'jane');
-    await perform(db, updateTicketAction, { ticketId, capacity: 6, saleEndsAt: new Date(0) }, 'jane');
+    const { id: ticketId } = await perform(given.db, createTicketAction, input, 'jane');
+    await perform(given.db, updateTicketAction, { ticketId, capacity: 6, saleEndsAt: new Date(0) }, 'jane');
     const [created, updated] = await noted();
     const settings = {
       title: 'Seated',
@@ -244,26 +246,26 @@ describe('a change is noted', () => {
     expect(created).toEqual(by('ticket.create', `ticket:${ticketId}`, null, { eventId, ...settings }));
     const after = { ...settings, capacity: 6, saleEndsAt: '1970-01-01T00:00:00.000Z' };
     expect(updated).toEqual(by('ticket.update', `ticket:${ticketId}`, settings, after));
-    const stored = (await listTickets(db, eventId)).find(({ id }) => id === ticketId);
+    const stored = (await listTickets(given.db, eventId)).find(({ id }) => id === ticketId);
     expect(stored?.lastModifiedBy).toBe('operator');
-    await perform(db, updateTicketAction, { ticketId, active: false, lastModifiedBy: 'Ann' }, 'jane');
-    const signed = (await listTickets(db, eventId)).find(({ id }) => id === ticketId);
+    await perform(given.db, updateTicketAction, { ticketId, active: false, lastModifiedBy: 'Ann' }, 'jane');
+    const signed = (await listTickets(given.db, eventId)).find(({ id }) => id === ticketId);
     expect(signed?.lastModifiedBy).toBe('Ann');
   });
 });
 
 test('of two who change the same at once, the second notes what the first left', async () => {
-  const { partnerId } = gala;
-  const { keyId } = await perform(db, issueKeyAction, { partnerId }, 'jane');
-  await sql`truncate audit_log`.execute(db);
-  const first = await db.startTransaction().execute();
+  const { partnerId } = given.gala;
+  const { keyId } = await perform(given.db, issueKeyAction, { partnerId }, 'jane');
+  await sql`truncate audit_log`.execute(given.db);
+  const first = await given.db.startTransaction().execute();
   await perform(first, limitPartnerAction, { partnerId, requestsPerSecond: 5 }, 'jane');
   await perform(first, revokeKeyAction, { keyId }, 'jane');
   const second = Promise.all([
-    perform(db, limitPartnerAction, { partnerId, requestsPerSecond: null }, 'joe'),
-    perform(db, revokeKeyAction, { keyId }, 'joe'),
+    perform(given.db, limitPartnerAction, { partnerId, requestsPerSecond: null }, 'joe'),
+    perform(given.db, revokeKeyAction, { keyId }, 'joe'),
   ]);
-  await waitForLockWaiters(db, 2);
+  await waitForLockWaiters(given.db, 2);
   await first.commit().execute();
   await second;
   expect(await noted()).toMatchObject([
@@ -274,11 +276,11 @@ test('of two who change the same at once, the second notes what the first left',
 });
 
 test('a redrive is noted for each of its batches', async () => {
-  const { batchId } = await commitBatch(db, gala);
+  const { batchId } = await commitBatch(given.db, given.gala);
   const redrive = async (selection: Omit<Parameters<typeof redriveShards>[1], 'limit'> = {}) =>
-    (await redriveShards(db, { ...selection, limit: 10 }, 'jane')).batchIds;
+    (await redriveShards(given.db, { ...selection, limit: 10 }, 'jane')).batchIds;
   expect(await redrive()).toEqual([]);
-  await sql`update batches set state = 'failed' where id = ${batchId}`.execute(db);
+  await sql`update batches set state = 'failed' where id = ${batchId}`.execute(given.db);
   expect(await redrive({ batchIds: [batchId] })).toEqual([batchId]);
   const [before, after] = [{ state: 'failed' }, { state: 'pending' }];
   expect(await noted()).toMatchObject([
@@ -292,39 +294,39 @@ test('a redrive is noted for each of its batches', async () => {
 
 test('two events may share a prefix, and the second is told so', async () => {
   const input = { name: 'Twin', passPrefix: 'TWIN', duplicatePolicy: 'allow' } as const;
-  expect(await perform(db, createEventAction, input, 'jane')).toMatchObject({ prefixIsShared: false });
-  expect(await perform(db, createEventAction, input, 'jane')).toMatchObject({ prefixIsShared: true });
+  expect(await perform(given.db, createEventAction, input, 'jane')).toMatchObject({ prefixIsShared: false });
+  expect(await perform(given.db, createEventAction, input, 'jane')).toMatchObject({ prefixIsShared: true });
 });
 
 test('what cannot be noted is not done', async () => {
-  await sql`alter table audit_log add constraint no_room check (actor <> 'jane') not valid`.execute(db);
+  await sql`alter table audit_log add constraint no_room check (actor <> 'jane') not valid`.execute(given.db);
   const event = { name: 'Unnoted', passPrefix: 'NO', duplicatePolicy: 'allow' };
   await expect(attempt(createEventAction, event)).rejects.toMatchObject({ constraint: 'no_room' });
-  await sql`alter table audit_log drop constraint no_room`.execute(db);
-  expect((await listEvents(db)).filter(({ name }) => name === 'Unnoted')).toEqual([]);
+  await sql`alter table audit_log drop constraint no_room`.execute(given.db);
+  expect((await listEvents(given.db)).filter(({ name }) => name === 'Unnoted')).toEqual([]);
 });
 
 test('what is not done after all is not noted', async () => {
   await sql`
     create function refuse_commit() returns trigger language plpgsql as
-      $$ begin raise exception 'not now'; end $$`.execute(db);
+      $$ begin raise exception 'not now'; end $$`.execute(given.db);
   await sql`
     create constraint trigger refuse_commit after insert on events deferrable initially deferred
-    for each row execute function refuse_commit()`.execute(db);
+    for each row execute function refuse_commit()`.execute(given.db);
   const event = { name: 'Undone', passPrefix: 'NO', duplicatePolicy: 'allow' };
   await expect(attempt(createEventAction, event)).rejects.toThrow('not now');
-  await sql`drop trigger refuse_commit on events`.execute(db);
+  await sql`drop trigger refuse_commit on events`.execute(given.db);
   expect(await noted()).toEqual([]);
 });
 
 test("in a caller's transaction, both are rolled back with it", async () => {
-  const before = await listKeys(db, gala.partnerId);
-  const rolledBack = db.transaction().execute(async (transaction) => {
-    const { keyId } = await perform(transaction, issueKeyAction, { partnerId: gala.partnerId }, 'jane');
+  const before = await listKeys(given.db, given.gala.partnerId);
+  const rolledBack = given.db.transaction().execute(async (transaction) => {
+    const { keyId } = await perform(transaction, issueKeyAction, { partnerId: given.gala.partnerId }, 'jane');
     await perform(transaction, rotateKeyAction, { keyId, overlapMs: 0 }, 'jane');
     throw new Error('changed my mind');
   });
   await expect(rolledBack).rejects.toThrow('changed my mind');
-  expect(await listKeys(db, gala.partnerId)).toEqual(before);
+  expect(await listKeys(given.db, given.gala.partnerId)).toEqual(before);
   expect(await noted()).toEqual([]);
 });

@@ -1,20 +1,22 @@
 import { userInfo } from 'node:os';
 import { expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { runCli } from '../harness/service-process.ts';
+
+const { test, given } = databaseTest();
 
 let ticket: string;
 
 test.beforeAll(async () => {
-  const { addTicket } = await createFixture(database.db);
+  const { addTicket } = await createFixture(given.database.db);
   ticket = String(await addTicket({ capacity: 100 }));
   await cli('ticket', 'update', ticket, '--capacity', '200', '--by', 'Ann');
   await cli('ticket', 'update', ticket, '--price', '5');
 });
 
 async function cli(...args: string[]): Promise<string> {
-  const { code, output } = await runCli({ DATABASE_URL: database.url }, ...args);
+  const { code, output } = await runCli({ DATABASE_URL: given.database.url }, ...args);
   expect(code, output).toBe(0);
   return output;
 }

@@ -3,13 +3,15 @@ import { sql } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
 import { connectInTest } from '../harness/connect-in-test.ts';
 import { underTest } from '../harness/service-roles.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
+
+const { test, given } = databaseTest();
 
 const insert = (partnerId: number, count: number, daysAgo: number) =>
   sql`
     insert into partner_audit_log (at, actor, action, subject)
     select now() - make_interval(days => ${daysAgo}::integer), ${`partner:${partnerId}`}, 'webhook.pause', 'webhook:' || number
-    from generate_series(1, ${count}::integer) as number`.execute(database.db);
+    from generate_series(1, ${count}::integer) as number`.execute(given.database.db);
 
 test("partners' entries are kept for 90 days, and the latest 1,000 of each", async () => {
   await insert(1, 5, 91);
@@ -17,13 +19,13 @@ test("partners' entries are kept for 90 days, and the latest 1,000 of each", asy
   await insert(2, 5, 91);
   await insert(2, 3, 89);
   await sql`insert into audit_log (at, actor, action, subject) values (now() - interval '5 years', 'ann', 'a', 'b')`.execute(
-    database.db,
+    given.database.db,
   );
-  const url = underTest('delivery', { DATABASE_URL: database.url })['DATABASE_URL']!;
+  const url = underTest('delivery', { DATABASE_URL: given.database.url })['DATABASE_URL']!;
   const delivery = connectInTest(url);
   onTestFinished(() => delivery.destroy());
   await expirePartnerEntries(delivery);
-  const entries = await readAuditLog(database.db, { limit: 5_000 });
+  const entries = await readAuditLog(given.database.db, { limit: 5_000 });
   const countOf = (actor: string) => entries.filter((entry) => entry.actor === actor).length;
   expect([countOf('partner:1'), countOf('partner:2'), countOf('ann')]).toEqual([1_000, 3, 1]);
   // The latest are kept.

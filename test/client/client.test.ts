@@ -17,8 +17,10 @@ import { holdTicket } from '../harness/hold-ticket.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { startAnsweringProxy, type Instead } from './answering-proxy.ts';
-import { api, database, gala, test, ticketId, useEvent } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = apiTest();
 
 // The client against a real API, over a wire that can be cut.
 
@@ -28,7 +30,7 @@ let wire: TcpProxy;
 let opened: FloodgateClient[] = [];
 
 test.beforeAll(async () => {
-  wire = await TcpProxy.start(api.baseUrl);
+  wire = await TcpProxy.start(given.api.baseUrl);
 });
 
 afterAll(async () => {
@@ -42,13 +44,18 @@ afterEach(async () => {
 });
 
 function open(differing: Partial<ClientOptions> = {}): FloodgateClient {
-  const { secretKey, eventRef } = gala;
-  const client = createClient({ baseUrl: wire.through(api.baseUrl), secretKey, eventRef, ...differing });
+  const { secretKey, eventRef } = given.gala;
+  const client = createClient({
+    baseUrl: wire.through(given.api.baseUrl),
+    secretKey,
+    eventRef,
+    ...differing,
+  });
   opened.push(client);
   return client;
 }
 
-const guest = (index = 0, ticket = ticketId) => ({
+const guest = (index = 0, ticket = given.ticketId) => ({
   fullName: 'Jane Doe',
   emailAddress: `guest${index}@example.com`,
   organizedEventTicketID: ticket,
@@ -67,16 +74,16 @@ function passOf(result: RegisterResult): string {
 async function callSizes(): Promise<number[]> {
   const { rows } = await sql<{ size: number }>`
     select cardinality(serials) as size
-    from idempotency_keys where event_id = ${gala.eventId} order by 1 desc`.execute(database.db);
+    from idempotency_keys where event_id = ${given.gala.eventId} order by 1 desc`.execute(given.database.db);
   return rows.map(({ size }) => size);
 }
 
 /** The attendees of the event that are stored, each as often as it is. */
 async function stored(): Promise<number[]> {
-  const rows = await tablesOf(database.db)
+  const rows = await tablesOf(given.database.db)
     .selectFrom('registrations')
     .select('extra_data_1 as index')
-    .where('ticket_id', '=', ticketId)
+    .where('ticket_id', '=', given.ticketId)
     .execute();
   return rows.map(({ index }) => Number(index)).toSorted((a, b) => a - b);
 }
@@ -84,7 +91,7 @@ async function stored(): Promise<number[]> {
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 test('a lone registration goes as a single call, and is answered by its pass reference', async () => {
-  await using proxy = await startAnsweringProxy(api.baseUrl, []);
+  await using proxy = await startAnsweringProxy(given.api.baseUrl, []);
   const result = await open({ baseUrl: proxy.baseUrl }).register(guest());
   expect(result).toEqual({
     code: '00',
@@ -97,7 +104,7 @@ test('a lone registration goes as a single call, and is answered by its pass ref
 
 test('registrations of one turn go as one bulk call, each answered as itself', async () => {
   const client = open();
-  const few = await gala.addTicket({ capacity: 1 });
+  const few = await given.gala.addTicket({ capacity: 1 });
   const wanted = [guest(0), guest(1, few), guest(2, few), guest(3, 999_999_999), guest(4)];
   wanted.push({ ...guest(5), emailAddress: 'nobody' });
   const results = await Promise.all(wanted.map((one) => client.register(one)));
@@ -132,7 +139,7 @@ test('what is too long for a single call goes alone, and its neighbours are regi
 
 test('while the most calls are open, new registrations wait and are sent together', async () => {
   const client = open({ callsInFlight: 1 });
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   const first = client.register(guest(0));
   await held.waiters(1);
   const others = [];
@@ -170,7 +177,7 @@ test('a lost answer of an automatic bulk call is asked for with the same key and
     expect(new Set(results.map(passOf)).size).toBe(50);
   }
   expect(await stored()).toEqual(upTo(250));
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 test('lost answers of single calls register nobody twice', async () => {
@@ -214,7 +221,7 @@ test('without an answer in time it is unknown, and can be asked again: registere
 });
 
 test('a partner’s limit makes the automatic bulk calls smaller, and all are registered', async () => {
-  await limitPartner(database.db, gala.partnerId, 20);
+  await limitPartner(given.database.db, given.gala.partnerId, 20);
   const client = open();
   const results = await Promise.all(guests(60).map((one) => client.register(one)));
   expect(new Set(results.map(({ code }) => code))).toEqual(new Set(['00']));
@@ -228,7 +235,7 @@ test('refusals are results', async () => {
     open({ eventRef: 'none' }).tickets(),
     open().registration('GALA-1-1-1000000000'),
     open().registerBulk([]),
-    open({ baseUrl: `${api.baseUrl}/elsewhere` }).launch(),
+    open({ baseUrl: `${given.api.baseUrl}/elsewhere` }).launch(),
   ]);
   expect(results.map(({ code }) => code)).toEqual(['20', '12', '34', '11', 'other']);
   expect(results[3]).toMatchObject({ invalidFields: [{ field: 'registrations', rule: 'minItems' }] });
@@ -237,7 +244,7 @@ test('refusals are results', async () => {
 
 test('a bulk call of the caller’s: all or none, and once for its key', async () => {
   const client = open();
-  const few = await gala.addTicket({ capacity: 1 });
+  const few = await given.gala.addTicket({ capacity: 1 });
   const group = [guest(0), guest(1, few), guest(2, few)];
   const refused = await client.registerBulk(group, { mode: 'all' });
   expect(refused.code === '00' && refused.registrations.map(({ code }) => code)).toEqual(['36', '36', '32']);
@@ -258,24 +265,27 @@ test('a bulk call of the caller’s: all or none, and once for its key', async (
 
 test('tickets and launch', async () => {
   const client = open();
-  expect(await client.tickets()).toMatchObject({ code: '00', tickets: [{ id: ticketId, count: 100_000 }] });
+  expect(await client.tickets()).toMatchObject({
+    code: '00',
+    tickets: [{ id: given.ticketId, count: 100_000 }],
+  });
   const ids: number[] = [];
   for await (const { id } of client.eachTicket()) ids.push(id);
-  expect(ids).toEqual([ticketId]);
+  expect(ids).toEqual([given.ticketId]);
   expect(await client.launch()).toMatchObject({ code: '00', launch: { phase: 'open', seatsLeft: 100_000 } });
 });
 
 /** Finalizes all that is pending, those of the tests before included, as a worker does. */
 async function finalize(): Promise<void> {
-  const { shardId } = gala;
+  const { shardId } = given.gala;
   await waitUntil('all is finalized', async () => {
-    const { numUpdatedRows } = await tablesOf(database.db)
+    const { numUpdatedRows } = await tablesOf(given.database.db)
       .updateTable('batches')
       .set({ relay_at: sql`now()` })
       .where('state', '=', 'pending')
       .executeTakeFirstOrThrow();
-    const batchIds = await leaseDueBatches(database.db, shardId, 1_000);
-    await confirmBatches(database.db, { shardId, batchIds });
+    const batchIds = await leaseDueBatches(given.database.db, shardId, 1_000);
+    await confirmBatches(given.database.db, { shardId, batchIds });
     return numUpdatedRows === 0n;
   });
 }
@@ -314,7 +324,7 @@ test('the list of registrations is read to its end, and on from its cursor', asy
 
 test('a basket is held, extended, released in part and confirmed, and found by its reference', async () => {
   const client = open();
-  const tickets = [{ organizedEventTicketID: ticketId, seats: 3 }];
+  const tickets = [{ organizedEventTicketID: given.ticketId, seats: 3 }];
   const made = await client.holds.create({ tickets, partnerReference: 'order-1' }, { holdForSeconds: 60 });
   if (made.code !== '00') throw new Error(made.code);
   const { holdReference, seats, dateExpires } = made.hold;
@@ -336,7 +346,7 @@ test('a basket is held, extended, released in part and confirmed, and found by i
 
 test('a contact waits for a ticket that is sold out, accepts an offer, and declines one', async () => {
   const client = open();
-  const list = await gala.addTicket({ capacity: 1, offerHours: 24 });
+  const list = await given.gala.addTicket({ capacity: 1, offerHours: 24 });
   const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
   const request = { organizedEventTicketID: list, contact };
   expect(await client.waitingList.join(request)).toMatchObject({ code: '38' });
@@ -390,7 +400,7 @@ test('a seat is held, confirmed and cancelled', async () => {
 });
 
 test('under a test event it gets what an address asks for, and begins anew', async () => {
-  await useEvent({ mode: 'test' }, {});
+  await given.useEvent({ mode: 'test' }, {});
   const client = open();
   const provoke = (code: string) => {
     const one = { ...guest(0), emailAddress: `code-${code}@floodgate.invalid` };
@@ -419,7 +429,7 @@ test('a list that is refused throws, by its code and without the key', async () 
 
 test('an abort takes out what waits, and ends the waiting for what was sent', async () => {
   const client = open({ callsInFlight: 1 });
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   const abort = new AbortController();
   const { signal } = abort;
   const sent = client.register(guest(0), { signal });
@@ -482,7 +492,7 @@ test.each<[string, Instead[]]>([
   ['a page of a proxy', [page(502), page(504)]],
   ['half an answer', [{ status: 200, body: '{"responseCode":"0' }]],
 ])('after %s the same request is sent again with the same key', async (_what, instead) => {
-  await using proxy = await startAnsweringProxy(api.baseUrl, [...instead]);
+  await using proxy = await startAnsweringProxy(given.api.baseUrl, [...instead]);
   const client = open({ baseUrl: proxy.baseUrl });
   expect((await client.register(guest())).code).toBe('00');
   expect(proxy.requests).toHaveLength(instead.length + 1);
@@ -494,7 +504,7 @@ test.each<[string, Instead[]]>([
 
 test('onRetry is called before each retry, and what it throws is ignored', async () => {
   const instead = [says(429, '50', { 'retry-after': '1' }), page(502), 'cut'] as const;
-  await using proxy = await startAnsweringProxy(api.baseUrl, [...instead]);
+  await using proxy = await startAnsweringProxy(given.api.baseUrl, [...instead]);
   const retries: Retry[] = [];
   const onRetry = (retry: Retry) => {
     retries.push(retry);
@@ -517,7 +527,7 @@ test('onRetry is called before each retry, and what it throws is ignored', async
 });
 
 test('Retry-After is waited for', async () => {
-  await using proxy = await startAnsweringProxy(api.baseUrl, [says(503, '90', { 'retry-after': '1' })]);
+  await using proxy = await startAnsweringProxy(given.api.baseUrl, [says(503, '90', { 'retry-after': '1' })]);
   const client = open({ baseUrl: proxy.baseUrl });
   const startedAt = performance.now();
   await client.register(guest());
@@ -527,7 +537,7 @@ test('Retry-After is waited for', async () => {
 
 test('what would have to be waited for beyond the deadline is answered at once, by what is known', async () => {
   const later = says(503, '90', { 'retry-after': '30' });
-  await using proxy = await startAnsweringProxy(api.baseUrl, [later, 'cut', later, later, page(404)]);
+  await using proxy = await startAnsweringProxy(given.api.baseUrl, [later, 'cut', later, later, page(404)]);
   const client = open({ baseUrl: proxy.baseUrl, answerWithinMs: 5_000 });
   expect(await client.register(guest(1))).toMatchObject({ code: '90' });
   // It was carried out before its answer was lost: that "nothing was reserved" is not said of that.
@@ -545,7 +555,7 @@ test('what would have to be waited for beyond the deadline is answered at once, 
 
 test('what nobody foresaw is asked three times', async () => {
   await using proxy = await startAnsweringProxy(
-    api.baseUrl,
+    given.api.baseUrl,
     Array.from({ length: 6 }, () => says(500, '99')),
   );
   const client = open({ baseUrl: proxy.baseUrl });
@@ -556,7 +566,7 @@ test('what nobody foresaw is asked three times', async () => {
 });
 
 test('a code of a newer service is handed on', async () => {
-  await using proxy = await startAnsweringProxy(api.baseUrl, [says(409, '77')]);
+  await using proxy = await startAnsweringProxy(given.api.baseUrl, [says(409, '77')]);
   const client = open({ baseUrl: proxy.baseUrl });
   expect(await client.register(guest())).toMatchObject({
     code: 'other',
@@ -572,6 +582,6 @@ test('nobody listens: unknown in time, by the reason', async () => {
   expect(await client.launch()).toEqual({ code: 'unknown', reason: 'ECONNREFUSED' });
   const told = inspect([client, await client.register(guest())], { depth: 9, showHidden: true });
   expect(told).toContain('ECONNREFUSED');
-  for (const secret of [gala.secretKey, 'guest0@example.com']) expect(told).not.toContain(secret);
+  for (const secret of [given.gala.secretKey, 'guest0@example.com']) expect(told).not.toContain(secret);
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });

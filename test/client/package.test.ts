@@ -3,9 +3,11 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect } from 'vitest';
-import { api, database, sharedTest as test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 // What partners install: built, packed, installed from the tarball into a project of its own, and used against the service.
 
@@ -80,12 +82,12 @@ test.beforeAll(async () => {
   const pack = ['pack', '--json', '--pack-destination', directory.path];
   const packed = execFileSync('npm', pack, { cwd: path.join(ROOT, 'packages/client'), stdio: 'pipe' });
   ({ filename, files: packedFiles } = readPacked(packed.toString()));
-  const { secretKey, eventRef, addTicket } = await createFixture(database.db);
+  const { secretKey, eventRef, addTicket } = await createFixture(given.database.db);
   environment = {
     // With the registry that this machine uses.
     ...process.env,
     PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env['PATH']}`,
-    BASE: api.baseUrl,
+    BASE: given.api.baseUrl,
     SECRET_KEY: secretKey,
     EVENT_REF: eventRef,
     TICKET_ID: String(await addTicket()),
@@ -212,9 +214,9 @@ function say(result: RegisterResult): string {
 
   test("the README's snippet holds", async () => {
     const { BASE, SECRET_KEY, EVENT_REF } = environment;
-    const given = `const [baseUrl, secretKey, eventRef] = ${JSON.stringify([BASE, SECRET_KEY, EVENT_REF])} as const;`;
+    const input = `const [baseUrl, secretKey, eventRef] = ${JSON.stringify([BASE, SECRET_KEY, EVENT_REF])} as const;`;
     const snippet = await snippetsOf('packages/client/README.md');
-    await writeFile(path.join(project, 'readme.mts'), `${given}\n${snippet}\nawait client.close();`);
+    await writeFile(path.join(project, 'readme.mts'), `${input}\n${snippet}\nawait client.close();`);
     expect(await tsc('readme.mts')).toBe('');
     expect((await inProject(process.execPath, 'readme.mts')).stdout).toMatch(/^(?:GALA-|30)/);
   });

@@ -1,19 +1,21 @@
 import { createClient, type FloodgateClient } from '@floodgate/client';
 import { afterAll, expect } from 'vitest';
 import { startAnsweringProxy } from './answering-proxy.ts';
-import { api, gala, sharedTest as test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 let client: FloodgateClient;
 
 test.beforeAll(async () => {
-  client = open(api.baseUrl);
+  client = open(given.api.baseUrl);
 });
 afterAll(async () => {
   await client.close();
 });
 
 function open(baseUrl: string): FloodgateClient {
-  const { secretKey, eventRef } = gala;
+  const { secretKey, eventRef } = given.gala;
   return createClient({ baseUrl, secretKey, eventRef, answerWithinMs: 5_000 });
 }
 
@@ -51,7 +53,7 @@ test('what the service refuses is a result', async () => {
 });
 
 test('a webhook whose answer was lost is not created a second time', async () => {
-  await using proxy = await startAnsweringProxy(api.baseUrl, ['cut']);
+  await using proxy = await startAnsweringProxy(given.api.baseUrl, ['cut']);
   const cut = open(proxy.baseUrl);
   expect(await cut.webhooks.create({ url })).toMatchObject({ code: 'unknown' });
   const listed = await cut.webhooks.list();

@@ -1,24 +1,26 @@
 import { expect } from 'vitest';
 import { addGate } from '../harness/door-device.ts';
 import { createBusyDoor } from '../harness/busy-door.ts';
-import { addOperator, addToken, database, request, test } from '../harness/console-test.ts';
+import { consoleTest } from '../harness/console-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = consoleTest();
 
 const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 
 async function show(path: string, cookie: string): Promise<string> {
-  return (await request(path, { headers: { cookie } })).text();
+  return (await given.request(path, { headers: { cookie } })).text();
 }
 
 async function submit(id: string, fields: Record<string, string>, cookie: string): Promise<string> {
   const form = { method: 'POST', body: new URLSearchParams(fields), headers: { cookie } };
-  return (await request(`/do/${id}`, form)).text();
+  return (await given.request(`/do/${id}`, form)).text();
 }
 
 test('pages show gates, devices, conflicts, refused scans and what is missing', async () => {
-  const door = await createBusyDoor(database);
-  const { cookie } = await addOperator('viewer');
+  const door = await createBusyDoor(given.database);
+  const { cookie } = await given.addOperator('viewer');
   const pages = ['door', 'door/devices', 'door/conflicts'].map((path) =>
     show(`/events/${door.eventId}/${path}`, cookie),
   );
@@ -41,28 +43,28 @@ test('pages show gates, devices, conflicts, refused scans and what is missing', 
 });
 
 test('the page changes without a reload', async () => {
-  const { eventId } = await createFixture(database.db);
-  const { cookie } = await addOperator('viewer');
+  const { eventId } = await createFixture(given.database.db);
+  const { cookie } = await given.addOperator('viewer');
   const abort = new AbortController();
   const source = { headers: { cookie }, signal: abort.signal };
-  const { body } = await request(`/events/${eventId}/door/events`, source);
+  const { body } = await given.request(`/events/${eventId}/door/events`, source);
   let latest = '';
   const read = async () => {
     for await (const chunk of body!.pipeThrough(new TextDecoderStream())) latest = textOf(chunk);
   };
   void read().catch(() => {});
   await waitUntil('a snapshot', () => latest.includes('Gates None'));
-  await addGate(database.db, eventId, { name: 'Garden gate' });
+  await addGate(given.database.db, eventId, { name: 'Garden gate' });
   await waitUntil('the new gate', () => latest.includes('Garden gate 0 0 main'));
   abort.abort();
 });
 
 test('the code of a device is shown once, and is in no log', async () => {
-  const { eventId } = await createFixture(database.db);
-  const gates = String(await addGate(database.db, eventId));
-  const { cookie } = await addOperator('operator');
-  const given = { eventId: String(eventId), name: 'Scanner', gates };
-  const shown = await submit('deviceCreate', given, cookie);
+  const { eventId } = await createFixture(given.database.db);
+  const gates = String(await addGate(given.database.db, eventId));
+  const { cookie } = await given.addOperator('operator');
+  const input = { eventId: String(eventId), name: 'Scanner', gates };
+  const shown = await submit('deviceCreate', input, cookie);
   const code = /<p class="code">(\S+)<\/p>/.exec(shown)![1]!;
   expect(code).toMatch(/^\d+-\d+-\w{5}-\w{5}$/);
   expect(textOf(shown)).toContain('it will not be shown again');
@@ -75,11 +77,11 @@ test('the code of a device is shown once, and is in no log', async () => {
 });
 
 test('nobody sees the doors without the right, and an unknown event has none', async () => {
-  const { eventId } = await createFixture(database.db);
-  const headers = { authorization: `Bearer ${await addToken('events:read')}` };
-  const { cookie } = await addOperator('viewer');
+  const { eventId } = await createFixture(given.database.db);
+  const headers = { authorization: `Bearer ${await given.addToken('events:read')}` };
+  const { cookie } = await given.addOperator('viewer');
   for (const path of ['door', 'door/events', 'door/devices', 'door/devices/events', 'door/conflicts']) {
-    expect((await request(`/events/${eventId}/${path}`, { headers })).status).toBe(403);
-    expect((await request(`/events/999999/${path}`, { headers: { cookie } })).status).toBe(404);
+    expect((await given.request(`/events/${eventId}/${path}`, { headers })).status).toBe(403);
+    expect((await given.request(`/events/999999/${path}`, { headers: { cookie } })).status).toBe(404);
   }
 });

@@ -1,35 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { reserveBatch } from '@floodgate/registrations';
 import { expect } from 'vitest';
-import { addOperator, addToken, call, database, request, test } from '../harness/console-test.ts';
+import { consoleTest } from '../harness/console-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { runCli } from '../harness/service-process.ts';
 
+const { test, given } = consoleTest();
+
 async function eventWithTwo() {
-  const gala = await createFixture(database.db);
+  const gala = await createFixture(given.database.db);
   const ticketId = await gala.addTicket();
   const people = [
     { fullName: 'Ada "Countess" Lovelace', phoneNumber: '+49 30 123456' },
     { fullName: '=HYPERLINK("x")', extraData1: 'Zeile 1\nZeile 2' },
   ];
   await reserveBatch(
-    database.db,
+    given.database.db,
     randomUUID(),
     people.map((person) => reservationOf(gala, ticketId, person)),
   );
   // Of another event.
-  const other = await createFixture(database.db);
-  await reserveBatch(database.db, randomUUID(), [reservationOf(other, await other.addTicket())]);
+  const other = await createFixture(given.database.db);
+  await reserveBatch(given.database.db, randomUUID(), [reservationOf(other, await other.addTicket())]);
   return { ...gala, ticketId };
 }
 
 const download = async (eventId: number, format: string, cookie: string) =>
-  request(`/operator/v1/events/${eventId}/attendees?format=${format}`, { headers: { cookie } });
+  given.request(`/operator/v1/events/${eventId}/attendees?format=${format}`, { headers: { cookie } });
 
 test('an export has every registration of the event, as CSV without formulas', async () => {
   const { eventId, ticketId, partnerId } = await eventWithTwo();
-  const { cookie } = await addOperator('operator');
+  const { cookie } = await given.addOperator('operator');
   const answer = await download(eventId, 'csv', cookie);
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
   const text = await answer.text();
@@ -38,15 +40,20 @@ test('an export has every registration of the event, as CSV without formulas', a
   expect(text).toContain(`,reserved,${partnerId},${ticketId},Standing,`);
   expect(text).toContain(`"Ada ""Countess"" Lovelace",jane.doe@example.com,'+49 30 123456,`);
   expect(text).toContain(`"'=HYPERLINK(""x"")"`);
-  const printed = await runCli({ DATABASE_URL: database.url }, 'registration', 'export', String(eventId));
+  const printed = await runCli(
+    { DATABASE_URL: given.database.url },
+    'registration',
+    'export',
+    String(eventId),
+  );
   expect(printed).toEqual({ code: 0, output: text });
 });
 
 test('the operator API exports NDJSON', async () => {
   const { eventId } = await eventWithTwo();
-  const token = await addToken('attendees:read');
+  const token = await given.addToken('attendees:read');
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await request(`/operator/v1/events/${eventId}/attendees?format=ndjson`, { headers });
+  const answer = await given.request(`/operator/v1/events/${eventId}/attendees?format=ndjson`, { headers });
   const lines = (await answer.text()).trimEnd().split('\n');
   const people = lines.map((line) => JSON.parse(line) as Record<string, string>);
   expect(people.map(({ fullName }) => fullName)).toEqual(['Ada "Countess" Lovelace', '=HYPERLINK("x")']);
@@ -55,11 +62,11 @@ test('the operator API exports NDJSON', async () => {
 
 test('a viewer gets none, and an unknown event or format is refused', async () => {
   const { eventId } = await eventWithTwo();
-  const [viewer, operator] = [await addOperator('viewer'), await addOperator('operator')];
+  const [viewer, operator] = [await given.addOperator('viewer'), await given.addOperator('operator')];
   expect((await download(eventId, 'csv', viewer.cookie)).status).toBe(403);
   expect((await download(999_999, 'csv', operator.cookie)).status).toBe(404);
-  const token = await addToken('attendees:read');
-  expect(await call(token, `GET /events/${eventId}/attendees?format=xlsx`)).toMatchObject({
+  const token = await given.addToken('attendees:read');
+  expect(await given.call(token, `GET /events/${eventId}/attendees?format=xlsx`)).toMatchObject({
     status: 422,
     body: { invalid: { format: 'csv or ndjson' } },
   });

@@ -7,12 +7,14 @@ import { loadConfig } from '@floodgate/service';
 import { Provider, type Configuration } from 'oidc-provider';
 import { afterAll, describe, expect } from 'vitest';
 import { BrowserPage, chromium } from '../harness/browser.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import { keptLog } from '../harness/kept-log.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { underTest } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = databaseTest();
 
 const SECRET = 'a secret of the console that only the test knows';
 const ADDRESS = 'ada@operators.floodgate-tests.org';
@@ -57,7 +59,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the sign-in at an identity pro
     consoleUrl = `http://127.0.0.1:${ports.console}`;
     provider = await startProvider(ports.provider, consoleUrl);
     const env = underTest('console', {
-      DATABASE_URL: database.url,
+      DATABASE_URL: given.database.url,
       CONSOLE_PORT: String(ports.console),
       CONSOLE_URL: consoleUrl,
       OIDC_ISSUER: `http://127.0.0.1:${ports.provider}`,
@@ -73,7 +75,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the sign-in at an identity pro
     page = await BrowserPage.open();
     for (const domain of ['Page', 'Network', 'Runtime']) await page.send(`${domain}.enable`);
     await perform(
-      database.db,
+      given.database.db,
       createOperatorAction,
       { name: 'Ada', role: 'operator', email: ADDRESS },
       'test',
@@ -131,7 +133,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the sign-in at an identity pro
 
   test('a disabled operator is not signed in', async () => {
     const change = (disabled: boolean) =>
-      perform(database.db, updateOperatorAction, { name: 'Ada', disabled }, 'test');
+      perform(given.database.db, updateOperatorAction, { name: 'Ada', disabled }, 'test');
     await change(true);
     await signInAs('ada');
     await shows('An owner can add it to an operator.');
@@ -159,7 +161,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the sign-in at an identity pro
     await once(provider, 'close');
     // Another console has not read the provider's configuration yet.
     const env = underTest('console', {
-      DATABASE_URL: database.url,
+      DATABASE_URL: given.database.url,
       CONSOLE_PORT: '0',
       CONSOLE_URL: consoleUrl,
       OIDC_ISSUER: `http://127.0.0.1:${ports.provider}`,

@@ -1,15 +1,17 @@
 import { ConsoleConfig, startConsole } from '@floodgate/console';
 import { loadConfig } from '@floodgate/service';
 import { expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import { keptLog } from '../harness/kept-log.ts';
 import { underTest } from '../harness/service-roles.ts';
 
+const { test, given } = databaseTest();
+
 test('requests are counted by route and status, on a port of their own', async () => {
   const port = await findFreePort();
-  const given = { DATABASE_URL: database.url, CONSOLE_PORT: '0', METRICS_PORT: String(port) };
-  const config = loadConfig(ConsoleConfig, underTest('console', given));
+  const input = { DATABASE_URL: given.database.url, CONSOLE_PORT: '0', METRICS_PORT: String(port) };
+  const config = loadConfig(ConsoleConfig, underTest('console', input));
   const { log, assertNothingPrivate } = keptLog('console');
   const console = await startConsole(config, log);
   try {

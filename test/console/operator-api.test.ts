@@ -9,14 +9,16 @@ import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect } from 'vitest';
-import { addOperator, addToken, call, database, request, test } from '../harness/console-test.ts';
+import { consoleTest } from '../harness/console-test.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 
+const { test, given } = consoleTest();
+
 /** The operations of the document, each as "GET /events" with its id. */
 async function operations(): Promise<{ route: string; id: string }[]> {
-  const response = await request('/operator/v1/openapi.json');
+  const response = await given.request('/operator/v1/openapi.json');
   const { paths } = (await response.json()) as {
     paths: Record<string, Record<string, { operationId: string }>>;
   };
@@ -129,9 +131,9 @@ describe('who may do what', () => {
   test('each operation is open to the roles of the table, and to nobody without a sign-in', async () => {
     const roles = {
       nobody: '',
-      viewer: (await addOperator('viewer')).session,
-      operator: (await addOperator('operator')).session,
-      owner: (await addOperator('owner')).session,
+      viewer: (await given.addOperator('viewer')).session,
+      operator: (await given.addOperator('operator')).session,
+      owner: (await given.addOperator('owner')).session,
     };
     const found: Record<string, string[]> = {};
     for (const { route } of await operations()) {
@@ -139,7 +141,7 @@ describe('who may do what', () => {
       const asked = route.replaceAll(/\{\w+\}/g, '999999');
       const statuses: string[] = [];
       for (const [role, session] of Object.entries(roles)) {
-        const { status } = await call(session, asked, asked.startsWith('GET') ? undefined : {});
+        const { status } = await given.call(session, asked, asked.startsWith('GET') ? undefined : {});
         expect(status, `${role}: ${route}`).toBeLessThan(500);
         const isRefused = status === (role === 'nobody' ? 401 : 403);
         if (!isRefused) statuses.push(role);
@@ -151,51 +153,53 @@ describe('who may do what', () => {
   });
 
   test('a token may do what its scopes say, until it is revoked', async () => {
-    const token = await addToken('events:read');
-    expect((await call(token, 'GET /events')).status).toBe(200);
-    const refused = await call(token, 'POST /events', {
+    const token = await given.addToken('events:read');
+    expect((await given.call(token, 'GET /events')).status).toBe(200);
+    const refused = await given.call(token, 'POST /events', {
       name: 'Gala',
       passPrefix: 'GALA',
       duplicatePolicy: 'allow',
     });
     expect(refused).toMatchObject({ status: 403, body: { detail: 'It requires events:write.' } });
-    const owner = await addOperator('owner');
-    const { status } = await call(owner.session, `DELETE /access/${token.slice(4, 20)}`);
+    const owner = await given.addOperator('owner');
+    const { status } = await given.call(owner.session, `DELETE /access/${token.slice(4, 20)}`);
     expect(status).toBe(200);
-    expect((await call(token, 'GET /events')).status).toBe(401);
+    expect((await given.call(token, 'GET /events')).status).toBe(401);
   });
 
   test('a session ends with its operator', async () => {
-    const viewer = await addOperator('viewer');
-    const owner = await addOperator('owner');
+    const viewer = await given.addOperator('viewer');
+    const owner = await given.addOperator('owner');
     const path = `/operators/${encodeURIComponent(viewer.name)}`;
-    expect((await call(viewer.session, 'GET /events')).status).toBe(200);
-    expect((await call(owner.session, `PATCH ${path}`, { disabled: true })).status).toBe(200);
-    expect((await call(viewer.session, 'GET /events')).status).toBe(401);
+    expect((await given.call(viewer.session, 'GET /events')).status).toBe(200);
+    expect((await given.call(owner.session, `PATCH ${path}`, { disabled: true })).status).toBe(200);
+    expect((await given.call(viewer.session, 'GET /events')).status).toBe(401);
     // A session does not come back with its operator.
-    await call(owner.session, `PATCH ${path}`, { disabled: false });
-    expect((await call(viewer.session, 'GET /events')).status).toBe(401);
+    await given.call(owner.session, `PATCH ${path}`, { disabled: false });
+    expect((await given.call(viewer.session, 'GET /events')).status).toBe(401);
   });
 
   test('another role applies to open sessions at once', async () => {
-    const [viewer, owner] = [await addOperator('viewer'), await addOperator('owner')];
+    const [viewer, owner] = [await given.addOperator('viewer'), await given.addOperator('owner')];
     const event = { name: 'Gala', passPrefix: 'GALA', duplicatePolicy: 'allow' };
-    expect((await call(viewer.session, 'POST /events', event)).status).toBe(403);
-    await call(owner.session, `PATCH /operators/${encodeURIComponent(viewer.name)}`, { role: 'operator' });
-    expect((await call(viewer.session, 'POST /events', event)).status).toBe(200);
+    expect((await given.call(viewer.session, 'POST /events', event)).status).toBe(403);
+    await given.call(owner.session, `PATCH /operators/${encodeURIComponent(viewer.name)}`, {
+      role: 'operator',
+    });
+    expect((await given.call(viewer.session, 'POST /events', event)).status).toBe(200);
   });
 });
 
 test('the books are compared with the role of the console', async () => {
-  const { session } = await addOperator('viewer');
-  expect((await call(session, 'GET /reconcile')).status).toBe(200);
+  const { session } = await given.addOperator('viewer');
+  expect((await given.call(session, 'GET /reconcile')).status).toBe(200);
 });
 
 test('the pages lead to the allocations of a ticket, and to another attendee of a registration', async () => {
-  const [fixture, { cookie }] = [await createFixture(database.db), await addOperator('owner')];
-  const { serial } = await commitBatch(database.db, fixture);
-  const show = async (path: string) => (await request(path, { headers: { cookie } })).text();
-  const [row] = await findRegistrations(database.db, [{ ...fixture, serial }]);
+  const [fixture, { cookie }] = [await createFixture(given.database.db), await given.addOperator('owner')];
+  const { serial } = await commitBatch(given.database.db, fixture);
+  const show = async (path: string) => (await given.request(path, { headers: { cookie } })).text();
+  const [row] = await findRegistrations(given.database.db, [{ ...fixture, serial }]);
   expect(await show(`/registrations?passReference=${passReferenceOf(row!)}`)).toContain(
     '/do/registrationReplace?',
   );
@@ -254,70 +258,79 @@ describe('the commands', () => {
 
 describe('what doors and attendees get', () => {
   async function registered() {
-    const fixture = await createFixture(database.db);
-    const { serial } = await commitBatch(database.db, fixture);
-    await finalizePending(database.db, fixture.shardId);
-    const [row] = await findRegistrations(database.db, [{ ...fixture, serial }]);
+    const fixture = await createFixture(given.database.db);
+    const { serial } = await commitBatch(given.database.db, fixture);
+    await finalizePending(given.database.db, fixture.shardId);
+    const [row] = await findRegistrations(given.database.db, [{ ...fixture, serial }]);
     return { ...fixture, row: row! };
   }
 
   test('a pass is checked, by a viewer too, with the public key alone', async () => {
-    const [{ row }, viewer] = [await registered(), await addOperator('viewer')];
+    const [{ row }, viewer] = [await registered(), await given.addOperator('viewer')];
     const { serial, eventId, ticketId } = row;
-    const token = await createPassSigner(database).tokenFor(row);
-    const verify = async (text: string) => call(viewer.session, 'POST /passes/verify', { token: text });
+    const token = await createPassSigner(given.database).tokenFor(row);
+    const verify = async (text: string) => given.call(viewer.session, 'POST /passes/verify', { token: text });
     const pass = { serial, eventId, ticketId };
     expect(await verify(token)).toMatchObject({ status: 200, body: { valid: true, mode: 'live', pass } });
     const forged = token.slice(0, -2) + (token.at(-2) === '0' ? '1' : '0') + token.at(-1)!;
     expect((await verify(forged)).body).toMatchObject({ valid: false, pass, problem: 'forged' });
     expect((await verify('FG2.ABC')).body).toMatchObject({ valid: false, problem: 'malformed' });
     const form = { method: 'POST', body: new URLSearchParams({ token }), headers: { cookie: viewer.cookie } };
-    const shown = await (await request('/do/passVerify', form)).text();
+    const shown = await (await given.request('/do/passVerify', form)).text();
     expect(shown).toMatch(/<dt>Valid<\/dt>\s*<dd>yes/);
   });
 
   test('a pass from before public keys were stored is not called invalid', async () => {
-    const [{ row }, { session }] = [await registered(), await addOperator('viewer')];
-    const token = await createPassSigner(database).tokenFor(row);
-    await database.db.updateTable('pass_keys').set({ public_key: null }).execute();
+    const [{ row }, { session }] = [await registered(), await given.addOperator('viewer')];
+    const token = await createPassSigner(given.database).tokenFor(row);
+    await given.database.db.updateTable('pass_keys').set({ public_key: null }).execute();
     const detail = expect.stringContaining('try again then') as string;
-    const early = await call(session, 'POST /passes/verify', { token });
+    const early = await given.call(session, 'POST /passes/verify', { token });
     expect(early).toMatchObject({ status: 409, body: { detail } });
-    await createPassSigner(database).keys();
-    const later = await call(session, 'POST /passes/verify', { token });
+    await createPassSigner(given.database).keys();
+    const later = await given.call(session, 'POST /passes/verify', { token });
     expect(later.body).toMatchObject({ valid: true });
   });
 
   test('the event and the revoked passes of doors are shown without a signature', async () => {
-    const [{ row, eventId, shardId }, { session }] = [await registered(), await addOperator('viewer')];
-    const event = await call(session, `GET /events/${eventId}/passes/event`);
+    const [{ row, eventId, shardId }, { session }] = [await registered(), await given.addOperator('viewer')];
+    const event = await given.call(session, `GET /events/${eventId}/passes/event`);
     expect(event).toMatchObject({ status: 200, body: { event: eventId, revision: 1, venue: null } });
-    await perform(database.db, cancelRegistrationAction, { passReference: passReferenceOf(row) }, 'jane');
-    await finalizePending(database.db, shardId);
+    await perform(
+      given.database.db,
+      cancelRegistrationAction,
+      { passReference: passReferenceOf(row) },
+      'jane',
+    );
+    await finalizePending(given.database.db, shardId);
     const list = `GET /events/${eventId}/passes/revoked`;
-    const { cursor, ...revoked } = (await call(session, list)).body as Revocations;
+    const { cursor, ...revoked } = (await given.call(session, list)).body as Revocations;
     expect(revoked).toMatchObject({ partner: null, more: false, serials: [row.serial] });
-    expect((await call(session, `${list}?after=${cursor}`)).body).toMatchObject({
+    expect((await given.call(session, `${list}?after=${cursor}`)).body).toMatchObject({
       after: cursor,
       serials: [],
     });
     const after = expect.stringContaining('does not reach this cursor') as string;
-    const ahead = await call(session, `${list}?after=999999`);
+    const ahead = await given.call(session, `${list}?after=999999`);
     expect(ahead).toMatchObject({ status: 422, body: { invalid: { after } } });
   });
 
   test('an e-mail is composed with made-up data', async () => {
-    const [{ eventId }, { session }] = [await createFixture(database.db), await addOperator('viewer')];
+    const [{ eventId }, { session }] = [
+      await createFixture(given.database.db),
+      await given.addOperator('viewer'),
+    ];
     const route = `GET /events/${eventId}/mail/preview`;
     const from = encodeURIComponent('Gala <gala@events.example>');
-    const { html, text, eml } = (await call(session, `${route}?language=de&from=${from}`)).body as Preview;
+    const { html, text, eml } = (await given.call(session, `${route}?language=de&from=${from}`))
+      .body as Preview;
     expect(text).toContain('Guten Tag Ada Lovelace');
     expect(html).toContain('src="data:image/png;base64,');
     expect(eml).toMatch(/^From: Gala <gala@events\.example>\r$/m);
-    expect((await call(session, `${route}?notice=true`)).body).toMatchObject({
+    expect((await given.call(session, `${route}?notice=true`)).body).toMatchObject({
       text: expect.stringContaining('webhook') as string,
     });
-    expect(await call(session, `${route}?from=nobody`)).toMatchObject({
+    expect(await given.call(session, `${route}?from=nobody`)).toMatchObject({
       status: 422,
       body: { invalid: { from: 'an address or Name <address>' } },
     });
@@ -326,10 +339,10 @@ describe('what doors and attendees get', () => {
 
 describe('input', () => {
   test('is checked by the rules of the command line, each named', async () => {
-    const token = await addToken('tickets:write');
-    const { eventId } = await createFixture(database.db);
+    const token = await given.addToken('tickets:write');
+    const { eventId } = await createFixture(given.database.db);
     const body = { title: '', capacity: '5', saleStartsAt: '2026-11-21' };
-    expect(await call(token, `POST /events/${eventId}/tickets`, body)).toEqual({
+    expect(await given.call(token, `POST /events/${eventId}/tickets`, body)).toEqual({
       status: 422,
       body: {
         status: 422,
@@ -344,16 +357,19 @@ describe('input', () => {
   });
 
   test('times have an offset, null is none, and an absent field stays as it is', async () => {
-    const token = await addToken('events:write');
-    const { eventId } = await createFixture(database.db);
+    const token = await given.addToken('events:write');
+    const { eventId } = await createFixture(given.database.db);
     const starts = '2027-01-31T20:00:00+01:00';
-    await call(token, `PATCH /events/${eventId}`, { startsAt: starts, venue: 'Town Hall' });
-    await call(token, `PATCH /events/${eventId}`, { venue: null });
-    expect(await findEvent(database.db, eventId)).toMatchObject({ startsAt: new Date(starts), venue: null });
+    await given.call(token, `PATCH /events/${eventId}`, { startsAt: starts, venue: 'Town Hall' });
+    await given.call(token, `PATCH /events/${eventId}`, { venue: null });
+    expect(await findEvent(given.database.db, eventId)).toMatchObject({
+      startsAt: new Date(starts),
+      venue: null,
+    });
   });
 
   test('the document of the operator API is valid', async () => {
-    const text = await (await request('/operator/v1/openapi.json')).text();
+    const text = await (await given.request('/operator/v1/openapi.json')).text();
     const { valid, errors } = await new Validator().validate(JSON.parse(text) as Record<string, never>);
     expect([valid, errors]).toEqual([true, undefined]);
     expect(text).not.toMatch(/"type":"(?:RegExp|Date)"/);
@@ -365,20 +381,20 @@ describe('input', () => {
     ['an id that is none', 'GET /events/x', 422],
     ['a path that does not exist', 'GET /nothing', 404],
   ] as const)('%s gets a problem', async ([, route, status]) => {
-    const answer = await call(await addToken('events:read', 'events:write'), route);
+    const answer = await given.call(await given.addToken('events:read', 'events:write'), route);
     expect(answer).toMatchObject({ status, body: { status } });
   });
 
   test('a change is in the audit log with the name of the token or operator', async () => {
-    const [token, operator] = [await addToken('events:write'), await addOperator('operator')];
-    const { id } = await createEvent(database.db, {
+    const [token, operator] = [await given.addToken('events:write'), await given.addOperator('operator')];
+    const { id } = await createEvent(given.database.db, {
       name: 'Gala',
       passPrefix: 'GALA',
       duplicatePolicy: 'allow',
     });
-    await call(token, `PATCH /events/${id}`, { venue: 'Hall 1' });
-    await call(operator.session, `PATCH /events/${id}`, { venue: 'Hall 2' });
-    const entries = await readAuditLog(database.db, { subject: `event:${id}`, limit: 10 });
+    await given.call(token, `PATCH /events/${id}`, { venue: 'Hall 1' });
+    await given.call(operator.session, `PATCH /events/${id}`, { venue: 'Hall 2' });
+    const entries = await readAuditLog(given.database.db, { subject: `event:${id}`, limit: 10 });
     expect(entries.map(({ actor, action }) => [actor, action])).toEqual([
       [operator.name, 'event.update'],
       [expect.stringMatching(/^token:token \d+$/), 'event.update'],
@@ -388,30 +404,33 @@ describe('input', () => {
 
 describe('the sign-in', () => {
   const signIn = (name: string, password: string, headers: Record<string, string> = {}) =>
-    request('/sign-in', { method: 'POST', body: new URLSearchParams({ name, password }), headers });
+    given.request('/sign-in', { method: 'POST', body: new URLSearchParams({ name, password }), headers });
 
   test('opens a session with the right password', async () => {
-    const { name, password } = await addOperator('viewer');
+    const { name, password } = await given.addOperator('viewer');
     const answer = await signIn(name, password);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
     const cookie = answer.headers.get('set-cookie')!;
     expect(cookie).toMatch(/^floodgate_session=fgo_\S+; Path=\/; HttpOnly; SameSite=Lax$/);
-    const page = await request('/', { headers: { cookie: cookie.split(';')[0]! } });
+    const page = await given.request('/', { headers: { cookie: cookie.split(';')[0]! } });
     expect(await page.text()).toContain(name);
-    const out = await request('/sign-out', { method: 'POST', headers: { cookie: cookie.split(';')[0]! } });
+    const out = await given.request('/sign-out', {
+      method: 'POST',
+      headers: { cookie: cookie.split(';')[0]! },
+    });
     expect(out.headers.get('set-cookie')).toContain('Max-Age=0');
-    expect((await request('/', { headers: { cookie: cookie.split(';')[0]! } })).status).toBe(303);
+    expect((await given.request('/', { headers: { cookie: cookie.split(';')[0]! } })).status).toBe(303);
   });
 
   test('answers a wrong name and a wrong password alike', async () => {
-    const { name } = await addOperator('viewer');
+    const { name } = await given.addOperator('viewer');
     const [wrong, unknown] = [await signIn(name, 'wrong'), await signIn('nobody', 'wrong')];
     expect([wrong.status, unknown.status]).toEqual([401, 401]);
     expect((await wrong.text()).replace(name, 'nobody')).toBe(await unknown.text());
   });
 
   test('refuses the right password after five wrong ones', async () => {
-    const { name, password } = await addOperator('viewer');
+    const { name, password } = await given.addOperator('viewer');
     let wrong = 0;
     // A busy machine may answer 503: too many sign-ins at once.
     while (wrong < 5) if ((await signIn(name, 'wrong')).status === 401) wrong += 1;
@@ -425,24 +444,24 @@ describe('the sign-in', () => {
     '/\\evil.example',
     'https://evil.example',
   ])('leads nowhere else after a form: %j', async (back) => {
-    const { cookie } = await addOperator('owner');
+    const { cookie } = await given.addOperator('owner');
     const body = new URLSearchParams({ name: randomUUID(), back });
-    const answer = await request('/do/partnerCreate', { method: 'POST', body, headers: { cookie } });
+    const answer = await given.request('/do/partnerCreate', { method: 'POST', body, headers: { cookie } });
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/?done=partnerCreate']);
-    const form = await request(`/do/eventCreate?${new URLSearchParams({ back }).toString()}`, {
+    const form = await given.request(`/do/eventCreate?${new URLSearchParams({ back }).toString()}`, {
       headers: { cookie },
     });
     expect(await form.text()).not.toContain('evil.example');
   });
 
   test('refuses forms of other sites', async () => {
-    const { name, password, cookie } = await addOperator('owner');
+    const { name, password, cookie } = await given.addOperator('owner');
     const site = { 'sec-fetch-site': 'cross-site' };
     expect((await signIn(name, password, site)).status).toBe(403);
     const form = { method: 'POST', body: new URLSearchParams({ name: 'Gala' }) };
-    const create = await request('/do/eventCreate', { ...form, headers: { cookie, ...site } });
+    const create = await given.request('/do/eventCreate', { ...form, headers: { cookie, ...site } });
     expect(create.status).toBe(403);
     const noBrowser = { cookie, 'sec-fetch-site': '', origin: 'https://elsewhere.example' };
-    expect((await request('/do/eventCreate', { ...form, headers: noBrowser })).status).toBe(403);
+    expect((await given.request('/do/eventCreate', { ...form, headers: noBrowser })).status).toBe(403);
   });
 });

@@ -1,24 +1,27 @@
 import { perform } from '@floodgate/audit';
 import { createOperatorAction, listOperators, updateOperatorAction, type Role } from '@floodgate/operators';
 import { expect } from 'vitest';
-import { database, db, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { runCli } from '../harness/service-process.ts';
+
+const { test, given } = databaseTest();
 
 let count = 0;
 const add = async (role: Role, email: string | null = null) => {
   const name = `${role} ${(count += 1)}`;
-  await perform(db, createOperatorAction, { name, role, email }, 'test');
+  await perform(given.db, createOperatorAction, { name, role, email }, 'test');
   return name;
 };
 const update = (name: string, change: { role?: Role; disabled?: boolean; email?: string }) =>
-  perform(db, updateOperatorAction, { name, ...change }, 'test');
+  perform(given.db, updateOperatorAction, { name, ...change }, 'test');
 const owners = async () =>
-  (await listOperators(db)).filter(({ role, disabledAt }) => role === 'owner' && disabledAt === null).length;
+  (await listOperators(given.db)).filter(({ role, disabledAt }) => role === 'owner' && disabledAt === null)
+    .length;
 
 test('one owner stays, whoever is demoted or disabled at the same time', async () => {
   for (let round = 0; round < 10; round += 1) {
     const [one, other] = [await add('owner'), await add('owner')];
-    for (const { name, role } of await listOperators(db))
+    for (const { name, role } of await listOperators(given.db))
       if (role === 'owner' && ![one, other].includes(name)) await update(name, { role: 'viewer' });
     const ended = await Promise.allSettled([
       update(one, { role: 'viewer' }),
@@ -33,7 +36,7 @@ test('an address belongs to one operator, whatever its case, and its change is i
   const ann = await add('viewer', 'Ann@operators.floodgate-tests.org');
   await expect(add('owner', 'ann@OPERATORS.floodgate-tests.org')).rejects.toThrow('already exists');
   await update(ann, { email: 'ann2@operators.floodgate-tests.org' });
-  const { output } = await runCli({ DATABASE_URL: database.url }, 'audit', '--json', '--limit', '1');
+  const { output } = await runCli({ DATABASE_URL: given.database.url }, 'audit', '--json', '--limit', '1');
   expect(output).toContain('"email": "ann2@operators.floodgate-tests.org"');
   expect(output).toContain('"email": "ann@operators.floodgate-tests.org"');
 });

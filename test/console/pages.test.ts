@@ -12,12 +12,14 @@ import { BrowserPage, chromium } from '../harness/browser.ts';
 import { createBusyDoor } from '../harness/busy-door.ts';
 import { joinWaitingList } from '../harness/waiting-list.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { addOperator, consoleUrl, database, test } from '../harness/console-test.ts';
+import { consoleTest } from '../harness/console-test.ts';
 import { addGate } from '../harness/door-device.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = consoleTest();
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Set it to keep a picture of every page. */
@@ -29,19 +31,19 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
   let gala: Fixture;
   let waitedFor: number;
   let door: Awaited<ReturnType<typeof createBusyDoor>>;
-  let owner: Awaited<ReturnType<typeof addOperator>>;
+  let owner: Awaited<ReturnType<typeof given.addOperator>>;
 
   test.beforeAll(async () => {
-    gala = await createFixture(database.db);
+    gala = await createFixture(given.database.db);
     await gala.addTicket();
-    await commitBatch(database.db, gala);
-    await switchOn(database.db, gala, false);
+    await commitBatch(given.database.db, gala);
+    await switchOn(given.database.db, gala, false);
     waitedFor = await gala.addTicket({ capacity: 1, offerHours: 24 });
-    await reserveBatch(database.db, randomUUID(), [reservationOf(gala, waitedFor)]);
+    await reserveBatch(given.database.db, randomUUID(), [reservationOf(gala, waitedFor)]);
     const contact = { fullName: 'Ada Waits', emailAddress: 'ada@example.com' };
-    await joinWaitingList(database.db, gala, { organizedEventTicketID: waitedFor, contact }, null, 0);
-    door = await createBusyDoor(database);
-    owner = await addOperator('owner');
+    await joinWaitingList(given.database.db, gala, { organizedEventTicketID: waitedFor, contact }, null, 0);
+    door = await createBusyDoor(given.database);
+    owner = await given.addOperator('owner');
     page = await BrowserPage.open();
     for (const domain of ['Page', 'Network', 'Runtime', 'Log']) await page.send(`${domain}.enable`);
   });
@@ -51,7 +53,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
 
   async function open(at: string): Promise<void> {
     const before = page.events('Page.loadEventFired').length;
-    await page.send('Page.navigate', { url: `${consoleUrl}${at}` });
+    await page.send('Page.navigate', { url: `${given.consoleUrl}${at}` });
     await waitUntil('the page is loaded', () => page.events('Page.loadEventFired').length > before);
   }
 
@@ -119,9 +121,9 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
 
   test('an attendee is found by name, corrected and found again, without a mouse', async () => {
     const of = { fullName: 'Ada Wrong', emailAddress: 'ada@example.com' };
-    await reserveBatch(database.db, randomUUID(), [reservationOf(gala, await gala.addTicket(), of)]);
-    await finalizePending(database.db, gala.shardId);
-    await indexAttendees(database.db, gala.shardId, 1_000);
+    await reserveBatch(given.database.db, randomUUID(), [reservationOf(gala, await gala.addTicket(), of)]);
+    await finalizePending(given.database.db, gala.shardId);
+    await indexAttendees(given.database.db, gala.shardId, 1_000);
     const shows = (text: string) =>
       waitUntil(`the page shows ${text}`, () =>
         evaluate<boolean>(
@@ -192,7 +194,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
   test('a page of doors that is open gets new counts, and the focus stays', async () => {
     await open(`/events/${door.eventId}/door`);
     await evaluate(`document.querySelector('[aria-label=Gates]').focus()`);
-    await addGate(database.db, door.eventId, { name: 'Garden gate' });
+    await addGate(given.database.db, door.eventId, { name: 'Garden gate' });
     await waitUntil('the gate is shown', () =>
       evaluate<boolean>(`document.querySelector('#live').innerText.includes('Garden gate')`),
     );
@@ -239,7 +241,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     const features = [{ name: 'prefers-color-scheme', value: scheme }];
     await page.send('Emulation.setEmulatedMedia', { features });
     const [name, value] = owner.cookie.split('=');
-    await page.send('Network.setCookie', { url: consoleUrl, name, value });
+    await page.send('Network.setCookie', { url: given.consoleUrl, name, value });
     const found: Record<string, string[]> = {};
     for (const [title, at] of Object.entries(PAGES())) {
       await open(at);

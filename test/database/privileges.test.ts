@@ -16,11 +16,13 @@ import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { connectInTest } from '../harness/connect-in-test.ts';
-import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { sumOverServers } from '../harness/lock-waiters.ts';
 import { runCli, startProcess } from '../harness/service-process.ts';
 import { grantServiceRoles, roleOf, underTest } from '../harness/service-roles.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = eventTest({ sharesEvent: true });
 
 const QUEUE_SCHEMA = 'floodgate_queue';
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -29,7 +31,7 @@ let connections: Record<ServiceName, Database>;
 
 test.beforeAll(async () => {
   const connectAs = (service: ServiceName) =>
-    connectInTest(underTest(service, { DATABASE_URL: database.url })['DATABASE_URL']!);
+    connectInTest(underTest(service, { DATABASE_URL: given.database.url })['DATABASE_URL']!);
   connections = {
     api: connectAs('api'),
     worker: connectAs('worker'),
@@ -37,7 +39,7 @@ test.beforeAll(async () => {
     console: connectAs('console'),
   };
   // So that there is something to read, change and delete.
-  await commitBatch(database.db, gala);
+  await commitBatch(given.database.db, given.gala);
 });
 
 afterAll(async () => {
@@ -70,7 +72,7 @@ async function heldBy(role: string): Promise<string[]> {
     from pg_class, unnest(array['usage', 'select', 'update']) as privilege
     where relnamespace = current_schema()::regnamespace and relkind = 'S'
       and has_sequence_privilege(${role}, pg_class.oid, privilege)
-`.execute(database.db);
+`.execute(given.database.db);
   return rows.map(({ held }) => held).toSorted();
 }
 
@@ -79,7 +81,7 @@ async function declaredFor(service: ServiceName): Promise<string[]> {
   const { rows } = await sql<{ table: string; column: string }>`
     select relname as "table", attname as "column"
     from pg_class join pg_attribute on attrelid = pg_class.oid and not attisdropped
-    where relnamespace = current_schema()::regnamespace and relkind = 'r'`.execute(database.db);
+    where relnamespace = current_schema()::regnamespace and relkind = 'r'`.execute(given.database.db);
   return parseGrants(await readGrants(service))
     .filter(({ kind }) => kind !== 'function')
     .flatMap(({ names, ...grant }) => names.map((name) => ({ name, ...grant })))
@@ -94,7 +96,7 @@ async function declaredFor(service: ServiceName): Promise<string[]> {
 test('the tables that are probed below are all tables of the schema', async () => {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
-    where ${IS_OURS} and relkind in ('r', 'p', 'v', 'm', 'f')`.execute(database.db);
+    where ${IS_OURS} and relkind in ('r', 'p', 'v', 'm', 'f')`.execute(given.database.db);
   expect(TABLES.toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
 });
 
@@ -107,7 +109,7 @@ test.for(SERVICES)('the role of the %s holds what is declared and nothing else',
         where nspname !~ '^pg_' and has_schema_privilege(${roleOf(service)}, oid, 'create')) as "createIn",
       rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as "isAdministrator",
       (select count(*)::integer from pg_auth_members where member = pg_roles.oid) as memberships
-    from pg_roles where rolname = ${roleOf(service)}`.execute(database.db);
+    from pg_roles where rolname = ${roleOf(service)}`.execute(given.database.db);
   expect(rows).toEqual([
     { createSchema: false, createTemporary: false, createIn: 0, isAdministrator: false, memberships: 0 },
   ]);
@@ -284,7 +286,7 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
 
 describe.for(SERVICES)('the role of the %s', (service) => {
   test('is refused everything that would change the schema, the keys, the settings or the books', async () => {
-    const { rows } = await sql<{ owner: string }>`select current_user as owner`.execute(database.db);
+    const { rows } = await sql<{ owner: string }>`select current_user as owner`.execute(given.database.db);
     const allowed: string[] = [];
     for (const statement of [...FORBIDDEN_TO[service], `set role ${sqlName(rows[0]!.owner)}`]) {
       const code = await sql
@@ -309,9 +311,9 @@ describe.for(SERVICES)('the role of the %s', (service) => {
       sql`grant create on schema public to ${role}`,
       sql`grant temporary on database ${sql.id(databaseName())} to public`,
     ])
-      await statement.execute(database.db);
+      await statement.execute(given.database.db);
     expect(await heldBy(roleOf(service))).not.toEqual(before);
-    await grantServiceRoles(database.db);
+    await grantServiceRoles(given.database.db);
     expect(await heldBy(roleOf(service))).toEqual(before);
     for (const statement of ['create table mine ()', 'create temporary table mine ()'])
       await expect(sql.raw(statement).execute(connections[service])).rejects.toMatchObject({
@@ -321,10 +323,10 @@ describe.for(SERVICES)('the role of the %s', (service) => {
 
   test('is told at the start which privilege it lacks', async () => {
     await expect(assertGranted(connections[service], service)).resolves.toBeUndefined();
-    await sql`revoke select on batches from ${sql.id(roleOf(service))}`.execute(database.db);
+    await sql`revoke select on batches from ${sql.id(roleOf(service))}`.execute(given.database.db);
     const process = startProcess(service, {
-      DATABASE_URL: database.url,
-      QUEUE_URL: database.url,
+      DATABASE_URL: given.database.url,
+      QUEUE_URL: given.database.url,
       PORT: '0',
       WORKER_PORT: '0',
       DELIVERY_PORT: '0',
@@ -337,7 +339,7 @@ describe.for(SERVICES)('the role of the %s', (service) => {
           `run "npm run floodgate -- grant ${service} <role>"`,
       ),
     );
-    await grantServiceRoles(database.db);
+    await grantServiceRoles(given.database.db);
     await expect(assertGranted(connections[service], service)).resolves.toBeUndefined();
   });
 });
@@ -381,7 +383,7 @@ describe('functions', () => {
       from pg_proc
       where pronamespace = ${schema}::regnamespace
         and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')`.execute(
-      database.db,
+      given.database.db,
     );
     return rows;
   }
@@ -401,9 +403,9 @@ describe('functions', () => {
   }
 
   test('of ours are executed by the services that call them, and by nobody else', async () => {
-    const url = new URL(database.url);
+    const url = new URL(given.database.url);
     const nobody = `floodgate_test_nobody_${randomBytes(6).toString('hex')}`;
-    await ensureLoginRole(database.db, nobody, decodeURIComponent(url.password));
+    await ensureLoginRole(given.database.db, nobody, decodeURIComponent(url.password));
     const connectionString = Object.assign(new URL(url), { username: nobody }).href;
     const stranger = connectInTest(connectionString);
     const callers = { ...connections, nobody: stranger };
@@ -421,7 +423,7 @@ describe('functions', () => {
       found.push({ call, by });
     }
     await stranger.destroy();
-    await sql`drop role ${sql.id(nobody)}`.execute(database.db);
+    await sql`drop role ${sql.id(nobody)}`.execute(given.database.db);
     expect(found).toEqual(expected);
   });
 
@@ -433,18 +435,18 @@ describe('functions', () => {
         and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')`;
     // The queue is on the coordinator alone.
     const ours = open.replace(`, '${QUEUE_SCHEMA}'::regnamespace`, '');
-    expect((await sql.raw(open).execute(database.db)).rows).toEqual([{ count: 0 }]);
-    expect(await sumOverServers(database.db, ours)).toBe(0);
+    expect((await sql.raw(open).execute(given.database.db)).rows).toEqual([{ count: 0 }]);
+    expect(await sumOverServers(given.database.db, ours)).toBe(0);
   });
 
   test('that a migration replaces are executed by the services again, and by nobody else', async () => {
     await sql`update schema_files set hash = 'another' where name in ('reserve_batch', 'find_news')`.execute(
-      database.db,
+      given.database.db,
     );
     const replaced = ['find_news', 'reserve_batch'];
-    for (const name of replaced) await sql`drop function ${sql.ref(name)}`.execute(database.db);
-    expect(await migrate(database.db)).toEqual(replaced);
-    await distribute(database.db);
+    for (const name of replaced) await sql`drop function ${sql.ref(name)}`.execute(given.database.db);
+    expect(await migrate(given.database.db)).toEqual(replaced);
+    await distribute(given.database.db);
     for (const service of SERVICES) await assertGranted(connections[service], service);
     expect(await mayCall(connections.worker, `select find_news(0, 'mail')`)).toBe(false);
   });
@@ -452,30 +454,32 @@ describe('functions', () => {
 
 test('grants that a release changes are repeated by its migration', async () => {
   const { rows } = await sql<{ role: string }>`select current_user as role`.execute(connections.delivery);
-  await sql`revoke select on events from ${sql.id(rows[0]!.role)}`.execute(database.db);
+  await sql`revoke select on events from ${sql.id(rows[0]!.role)}`.execute(given.database.db);
   await expect(assertGranted(connections.delivery, 'delivery')).rejects.toThrow('events');
-  expect(await migrate(database.db)).toEqual([]);
-  await sql`update schema_files set hash = 'another' where name = 'grants/delivery'`.execute(database.db);
-  expect(await migrate(database.db)).toEqual(['grants/delivery']);
+  expect(await migrate(given.database.db)).toEqual([]);
+  await sql`update schema_files set hash = 'another' where name = 'grants/delivery'`.execute(
+    given.database.db,
+  );
+  expect(await migrate(given.database.db)).toEqual(['grants/delivery']);
   await assertGranted(connections.delivery, 'delivery');
 });
 
-const databaseName = () => new URL(database.url).pathname.slice(1);
+const databaseName = () => new URL(given.database.url).pathname.slice(1);
 const sqlName = (name: string) => `"${name}"`;
 
 describe('floodgate grant', () => {
   let role: string;
 
   const grant = (...args: string[]) =>
-    runCli({ DATABASE_URL: database.url, QUEUE_URL: database.url }, 'grant', ...args);
+    runCli({ DATABASE_URL: given.database.url, QUEUE_URL: given.database.url }, 'grant', ...args);
   const createRole = (attributes: string) =>
-    sql`create role ${sql.id(role)} ${sql.raw(attributes)}`.execute(database.db);
+    sql`create role ${sql.id(role)} ${sql.raw(attributes)}`.execute(given.database.db);
 
   beforeEach(({ onTestFinished }) => {
     role = `floodgate_test_${randomBytes(6).toString('hex')}`;
     onTestFinished(async () => {
-      await sql`drop owned by ${sql.id(role)}`.execute(database.db).catch(() => {});
-      await sql`drop role if exists ${sql.id(role)}`.execute(database.db);
+      await sql`drop owned by ${sql.id(role)}`.execute(given.database.db).catch(() => {});
+      await sql`drop role if exists ${sql.id(role)}`.execute(given.database.db);
     });
   });
 
@@ -491,10 +495,10 @@ describe('floodgate grant', () => {
     const { rows } = await sql`
       select has_table_privilege(${role}, ${`${QUEUE_SCHEMA}.job`}, 'insert') as "add",
         has_table_privilege(${role}, ${`${QUEUE_SCHEMA}.migration`}, 'insert') as migrate`.execute(
-      database.db,
+      given.database.db,
     );
     expect(rows).toEqual([{ add: true, migrate: false }]);
-    const noted = await tablesOf(database.db)
+    const noted = await tablesOf(given.database.db)
       .selectFrom('audit_log')
       .select(['action', 'subject', 'after'])
       .execute();
@@ -526,16 +530,16 @@ describe('floodgate grant', () => {
   test('says so where it cannot take from everybody the right to create', async () => {
     await createRole('login');
     const [name, other] = [sql.id(databaseName()), sql.id(`${role}_other`)];
-    await sql`create role ${other}`.execute(database.db);
-    await sql`grant temporary on database ${name} to ${other} with grant option`.execute(database.db);
+    await sql`create role ${other}`.execute(given.database.db);
+    await sql`grant temporary on database ${name} to ${other} with grant option`.execute(given.database.db);
     // What somebody else has granted is not the owner's to revoke.
-    await database.db.transaction().execute(async (transaction) => {
+    await given.database.db.transaction().execute(async (transaction) => {
       await sql`set local role ${other}`.execute(transaction);
       await sql`grant temporary on database ${name} to public`.execute(transaction);
     });
     const { code, output } = await grant('worker', role);
-    await sql`revoke temporary on database ${name} from ${other} cascade`.execute(database.db);
-    await sql`drop role ${other}`.execute(database.db);
+    await sql`revoke temporary on database ${name} from ${other} cascade`.execute(given.database.db);
+    await sql`drop role ${other}`.execute(given.database.db);
     expect({ code, output }).toEqual({
       code: 1,
       output: expect.stringMatching(/^floodgate: granted, but everybody may still create things [^\n]+\n$/),
@@ -545,10 +549,10 @@ describe('floodgate grant', () => {
 
   test('refuses a role that owns a table', async () => {
     await createRole('login');
-    await sql`create table theirs ()`.execute(database.db);
-    await sql`alter table theirs owner to ${sql.id(role)}`.execute(database.db);
+    await sql`create table theirs ()`.execute(given.database.db);
+    await sql`alter table theirs owner to ${sql.id(role)}`.execute(given.database.db);
     expect(await grant('api', role)).toMatchObject({ code: 1 });
-    await sql`drop table theirs`.execute(database.db);
+    await sql`drop table theirs`.execute(given.database.db);
   });
 
   test.for(['nologin', null])('refuses a role that nobody can log in with: %s', async (attributes) => {

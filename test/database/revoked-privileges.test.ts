@@ -1,12 +1,14 @@
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeEach, expect } from 'vitest';
-import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 import { grantServiceRoles, roleOf } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = eventTest({ sharesEvent: true });
 
 // What an operator takes from a running API, and gives back.
 
@@ -16,8 +18,8 @@ let api: ServiceProcess & { baseUrl: string };
 let partner: PartnerClient;
 
 beforeEach(async () => {
-  api = await startApiProcess({ DATABASE_URL: database.url, QUEUE_URL: 'redis://127.0.0.1:1' });
-  partner = new PartnerClient(api.baseUrl, gala);
+  api = await startApiProcess({ DATABASE_URL: given.database.url, QUEUE_URL: 'redis://127.0.0.1:1' });
+  partner = new PartnerClient(api.baseUrl, given.gala);
 });
 
 afterEach(async () => {
@@ -25,13 +27,13 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 const register = (count: number): Promise<Answer[]> =>
-  Promise.all(Array.from({ length: count }, () => partner.register(attendee(ticketId))));
+  Promise.all(Array.from({ length: count }, () => partner.register(attendee(given.ticketId))));
 
-const run = (statement: string) => sql.raw(statement).execute(database.db);
+const run = (statement: string) => sql.raw(statement).execute(given.database.db);
 
 const GRANT = 'run \\"npm run floodgate -- grant api <role>\\"';
 const MIGRATE = 'run \\"npm run floodgate -- migrate\\"';
@@ -79,7 +81,7 @@ test.each([
     await waitUntil('it is explained', () => api.output().slice(before).includes(explanation));
     expect(api.output().split(explanation)).toHaveLength(2);
     if (give) await run(give);
-    else await grantServiceRoles(database.db);
+    else await grantServiceRoles(given.database.db);
     const [again] = await waitUntil('seats are granted again', async () => {
       const answers = await register(1);
       return answers[0]!.body.responseCode === '00' && answers;

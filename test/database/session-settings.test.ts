@@ -3,9 +3,11 @@ import { reconcile } from '@floodgate/registrations';
 import { createLogger } from '@floodgate/service';
 import { sql } from 'kysely';
 import { afterAll, expect } from 'vitest';
-import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli, startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
+
+const { test, given } = eventTest({ sharesEvent: true });
 
 // What a database has as its defaults is somebody else's choice. Each is one that broke or slowed the services.
 const DEFAULTS = {
@@ -26,10 +28,10 @@ test.override('ticket', {});
 let apis: (ServiceProcess & { baseUrl: string })[];
 
 test.beforeAll(async () => {
-  const name = sql.id(new URL(database.url).pathname.slice(1));
+  const name = sql.id(new URL(given.database.url).pathname.slice(1));
   for (const [setting, value] of Object.entries(DEFAULTS))
-    await sql`alter database ${name} set ${sql.id(setting)} = ${sql.lit(value)}`.execute(database.db);
-  const env = { DATABASE_URL: database.url, QUEUE_URL: 'redis://127.0.0.1:1' };
+    await sql`alter database ${name} set ${sql.id(setting)} = ${sql.lit(value)}`.execute(given.database.db);
+  const env = { DATABASE_URL: given.database.url, QUEUE_URL: 'redis://127.0.0.1:1' };
   apis = await Promise.all([startApiProcess(env), startApiProcess(env)]);
 });
 
@@ -37,26 +39,26 @@ afterAll(async () => {
   for (const api of apis) expect(await api.end(), api.output()).toBe(0);
 });
 
-const partners = () => apis.map(({ baseUrl }) => new PartnerClient(baseUrl, gala));
+const partners = () => apis.map(({ baseUrl }) => new PartnerClient(baseUrl, given.gala));
 
 test('two processes that sell the same ticket wait for each other and refuse nobody', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const answers = await Promise.all(
       partners().flatMap((partner) =>
         Array.from({ length: CONCURRENT / 2 }, (_, index) =>
-          partner.register(attendee(ticketId, index % 2 === 0 ? {} : { phoneNumber: null })),
+          partner.register(attendee(given.ticketId, index % 2 === 0 ? {} : { phoneNumber: null })),
         ),
       ),
     );
     expect(answers.map(({ body }) => body.responseCode)).toEqual(answers.map(() => '00'));
   }
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 test('absent fields stay absent beside others that are there', async () => {
   const { rows } = await sql`
     select phone_number is null as "isAbsent", count(*)::integer from registrations group by 1 order by 1`.execute(
-    database.db,
+    given.database.db,
   );
   expect(rows).toEqual([
     { isAbsent: false, count: (ROUNDS * CONCURRENT) / 2 },
@@ -70,14 +72,14 @@ test('timestamps are read as they are', async () => {
   expect(body.responseCode).toBe('00');
   const [ticket] = body.responseData as { lastModifiedDate: string }[];
   expect(Math.abs(Date.now() - Date.parse(ticket!.lastModifiedDate))).toBeLessThan(60_000);
-  const keys = await runCli({ DATABASE_URL: database.url }, 'key', 'list');
+  const keys = await runCli({ DATABASE_URL: given.database.url }, 'key', 'list');
   expect(keys.output).toContain(new Date().toISOString().slice(0, 10));
 });
 
 test('a service that stops inside a transaction loses its locks, and a session without its client ends', async () => {
   const owner = {
     service: 'delivery',
-    connectionString: database.url,
+    connectionString: given.database.url,
     log: createLogger('test', 'silent'),
   } as const;
   await using db = openServicePool(owner, { maxConnections: 1 });

@@ -1,9 +1,11 @@
 import { connect, ConnectionLost, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = databaseTest();
 
 const CONNECTIONS = 4;
 const TERMINATED = 400;
@@ -25,7 +27,7 @@ async function openAll(pool: Database): Promise<void> {
 // What goes wrong here ends the process (an error that nobody listens to), and vitest says so.
 test('connections that Postgres ends at any moment fail their statements, and nothing else', async () => {
   const pool = connect({
-    connectionString: database.url,
+    connectionString: given.database.url,
     applicationName: 'victim',
     maxConnections: CONNECTIONS,
   });
@@ -41,7 +43,7 @@ test('connections that Postgres ends at any moment fail their statements, and no
       const { rows } = await sql`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid() and application_name = 'victim'`.execute(
-        database.db,
+        given.database.db,
       );
       terminated += rows.length;
     }
@@ -58,9 +60,9 @@ test('connections that Postgres ends at any moment fail their statements, and no
 });
 
 test('of connections that were forgotten on the way, all of one pool, one statement has to find out', async () => {
-  const wire = await TcpProxy.start(database.url);
+  const wire = await TcpProxy.start(given.database.url);
   const pool = connect({
-    connectionString: wire.through(database.url),
+    connectionString: wire.through(given.database.url),
     applicationName: 'forgotten',
     maxConnections: CONNECTIONS,
     statementTimeoutMs: 500,
@@ -82,16 +84,16 @@ test('of connections that were forgotten on the way, all of one pool, one statem
 });
 
 test('after a failover, one refused write is enough: no connection reads from the server that became read-only', async () => {
-  const name = sql.id(new URL(database.url).pathname.slice(1));
+  const name = sql.id(new URL(given.database.url).pathname.slice(1));
   const pool = connect({
-    connectionString: database.url,
+    connectionString: given.database.url,
     applicationName: 'reader',
     maxConnections: CONNECTIONS,
   });
   // The setting applies to connections that are opened after it, for their lifetime. Here it marks the old server.
-  await sql`alter database ${name} set default_transaction_read_only = on`.execute(database.db);
+  await sql`alter database ${name} set default_transaction_read_only = on`.execute(given.database.db);
   await openAll(pool);
-  await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
+  await sql`alter database ${name} reset default_transaction_read_only`.execute(given.database.db);
   await expect(sql`create table refused ()`.execute(pool)).rejects.toMatchObject({ code: '25006' });
   const servers = await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {

@@ -7,19 +7,21 @@ import { startMailServer, type MailServer } from '../harness/mail-server.ts';
 import { endLeases } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from '../mail/mail-process.ts';
-import { database, gala, test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
+
+const { test, given } = eventTest();
 
 // A process is killed in each state of a delivery. The outcome is the one that the page about e-mails names.
 
 let server: MailServer;
 beforeEach(async () => {
-  await emptyTables(database.db, 'journal_consumers', 'deliveries');
+  await emptyTables(given.database.db, 'journal_consumers', 'deliveries');
   server = await startMailServer();
-  await confirm(database.db, gala, await gala.addTicket(), addresses(1));
+  await confirm(given.database.db, given.gala, await given.gala.addTicket(), addresses(1));
 });
 
-const start = () => startMails(database, { SMTP_URL: server.url });
-const only = async () => (await deliveriesOf(database.db, gala))[0];
+const start = () => startMails(given.database, { SMTP_URL: server.url });
+const only = async () => (await deliveriesOf(given.database.db, given.gala))[0];
 const reaches = (state: string) =>
   waitUntil(`the delivery is ${state}`, async () => (await only())?.state === state);
 
@@ -28,25 +30,25 @@ async function lockTable(
   table: string,
   mode: 'exclusive' | 'access exclusive',
 ): Promise<() => Promise<void>> {
-  const transaction = await database.db.startTransaction().execute();
+  const transaction = await given.database.db.startTransaction().execute();
   await sql`lock table ${sql.table(table)} in ${sql.raw(mode)} mode`.execute(transaction);
   return () => transaction.rollback().execute();
 }
 
 async function finish(): Promise<void> {
-  await endLeases(database.db);
+  await endLeases(given.database.db);
   await start();
-  await waitForState(database.db, gala, 'sent', 1);
+  await waitForState(given.database.db, given.gala, 'sent', 1);
 }
 
 test('before it is queued: it is sent once', async () => {
-  await enable(database.db, gala);
+  await enable(given.database.db, given.gala);
   const unlock = await lockTable('deliveries', 'exclusive');
   const killed = await start();
-  await waitForLockWaiters(database.db, 1);
+  await waitForLockWaiters(given.database.db, 1);
   await killed.end('SIGKILL');
   await unlock();
-  expect(await deliveriesOf(database.db, gala)).toEqual([]);
+  expect(await deliveriesOf(given.database.db, given.gala)).toEqual([]);
   await finish();
   expect(server.mails).toHaveLength(1);
   expect(await only()).toMatchObject({ possiblyTwice: false });
@@ -55,7 +57,7 @@ test('before it is queued: it is sent once', async () => {
 test('while it is queued: it is sent once', async () => {
   const { port } = new URL(server.url);
   await server.stop();
-  await enable(database.db, gala);
+  await enable(given.database.db, given.gala);
   const killed = await start();
   await waitUntil('the server is missed', () => killed.output().includes('accepts no e-mails'));
   await reaches('queued');
@@ -66,7 +68,7 @@ test('while it is queued: it is sent once', async () => {
 });
 
 test('while it is sending, before SMTP: it is sent once after its lease, and counted as possibly sent twice', async () => {
-  await enable(database.db, gala);
+  await enable(given.database.db, given.gala);
   // The registration cannot be loaded.
   const unlock = await lockTable('registrations', 'access exclusive');
   const killed = await start();
@@ -80,14 +82,14 @@ test('while it is sending, before SMTP: it is sent once after its lease, and cou
 });
 
 test('after the server accepted it: it is sent again as the same message, and counted', async () => {
-  await sql`alter table deliveries add constraint not_now check (state <> 'sent')`.execute(database.db);
-  await enable(database.db, gala);
+  await sql`alter table deliveries add constraint not_now check (state <> 'sent')`.execute(given.database.db);
+  await enable(given.database.db, given.gala);
   const killed = await start();
   await waitUntil('the server has it', () => server.mails.length === 1);
   await killed.end('SIGKILL');
-  await waitForEndOfConnections(database.db, 'floodgate-delivery');
+  await waitForEndOfConnections(given.database.db, 'floodgate-delivery');
   expect(await only()).toMatchObject({ state: 'sending' });
-  await sql`alter table deliveries drop constraint not_now`.execute(database.db);
+  await sql`alter table deliveries drop constraint not_now`.execute(given.database.db);
   await finish();
   expect(server.mails.map(({ messageId }) => messageId)).toEqual([
     server.mails[0]!.messageId,
@@ -97,14 +99,14 @@ test('after the server accepted it: it is sent again as the same message, and co
 });
 
 test('in each of nine attempts: it is given up', async () => {
-  await enable(database.db, gala);
+  await enable(given.database.db, given.gala);
   const unlock = await lockTable('registrations', 'access exclusive');
   const killed = await start();
   await reaches('sending');
   await killed.end('SIGKILL');
   await unlock();
-  await sql`update deliveries set attempts = 8`.execute(database.db);
-  await endLeases(database.db);
+  await sql`update deliveries set attempts = 8`.execute(given.database.db);
+  await endLeases(given.database.db);
   await start();
   await reaches('undeliverable');
   expect(await only()).toMatchObject({ attempts: 9, reason: 'process died', possiblyTwice: true });
@@ -112,13 +114,14 @@ test('in each of nine attempts: it is given up', async () => {
 });
 
 test('processes die with many, several times: those are leased one at a time, and others beside them', async () => {
-  await confirm(database.db, gala, await gala.addTicket(), addresses(6, 'more'));
+  await confirm(given.database.db, given.gala, await given.gala.addTicket(), addresses(6, 'more'));
   await sql`
     insert into deliveries (shard_id, event_id, kind, subject, state, attempts, due_at)
     select shard_id, event_id, 'confirmation', serial::text, case when serial % 2 = 0 then 'sending' else 'queued' end, 2, now()
-    from registrations where event_id = ${gala.eventId}`.execute(database.db);
+    from registrations where event_id = ${given.gala.eventId}`.execute(given.database.db);
   const kinds = [{ name: 'confirmation', consumerKind: null }];
-  const lease = (withSuspect: boolean) => leaseDeliveries(database.db, gala.shardId, kinds, 25, withSuspect);
+  const lease = (withSuspect: boolean) =>
+    leaseDeliveries(given.database.db, given.gala.shardId, kinds, 25, withSuspect);
   const first = await lease(true);
   const suspects = first.filter(({ isSuspect }) => isSuspect);
   expect(suspects).toMatchObject([{ attempts: 3, possiblyTwice: true }]);
@@ -128,13 +131,13 @@ test('processes die with many, several times: those are leased one at a time, an
 });
 
 test('after it was recorded: it is not sent again', async () => {
-  await enable(database.db, gala);
+  await enable(given.database.db, given.gala);
   const killed = await start();
-  await waitForState(database.db, gala, 'sent', 1);
+  await waitForState(given.database.db, given.gala, 'sent', 1);
   await killed.end('SIGKILL');
-  await endLeases(database.db);
-  await confirm(database.db, gala, await gala.addTicket(), addresses(1, 'later'));
+  await endLeases(given.database.db);
+  await confirm(given.database.db, given.gala, await given.gala.addTicket(), addresses(1, 'later'));
   await start();
-  await waitForState(database.db, gala, 'sent', 2);
+  await waitForState(given.database.db, given.gala, 'sent', 2);
   expect(server.mails.map(({ to }) => to)).toEqual([...addresses(1), ...addresses(1, 'later')]);
 });

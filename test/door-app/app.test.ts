@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { api, database, gala, test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { chromium } from '../harness/browser.ts';
 import { addDevice, addGate } from '../harness/door-device.ts';
 import { Scanner } from './scanner.ts';
 import { sell } from './sell.ts';
+
+const { test, given } = apiTest();
 
 const MOST_BYTES = 100 * 1_024;
 
@@ -15,7 +17,7 @@ test.override('ticket', { capacity: 1_000 });
 const fileAt = (path: string, headers: Record<string, string> = {}) =>
   new Promise<{ status?: number | undefined; headers: NodeJS.Dict<string | string[]>; bytes: number }>(
     (resolve, reject) => {
-      request(new URL(path, api.baseUrl), { headers }, (answer) => {
+      request(new URL(path, given.api.baseUrl), { headers }, (answer) => {
         let bytes = 0;
         answer.on('data', (chunk: Buffer) => (bytes += chunk.length));
         answer.on('end', () => resolve({ status: answer.statusCode, headers: answer.headers, bytes }));
@@ -27,7 +29,7 @@ const fileAt = (path: string, headers: Record<string, string> = {}) =>
 
 /** Returns the paths of all files that the service worker keeps, and of the worker itself. */
 async function files(): Promise<string[]> {
-  const worker = await (await fetch(`${api.baseUrl}/door/service-worker.js`)).text();
+  const worker = await (await fetch(`${given.api.baseUrl}/door/service-worker.js`)).text();
   const [, list] = /const FILES = (.*);/.exec(worker)!;
   return [...(JSON.parse(list!) as string[]), '/door/service-worker.js'];
 }
@@ -57,7 +59,7 @@ test('every file forbids code of other sources, and is sent again only if it has
 });
 
 test('the icon of home screens is sent byte for byte', async () => {
-  const answer = await fetch(`${api.baseUrl}/door/icon.png`);
+  const answer = await fetch(`${given.api.baseUrl}/door/icon.png`);
   expect(answer.headers.get('content-type')).toBe('image/png');
   const icon = await readFile(new URL('../../apps/door/browser/icon.png', import.meta.url));
   expect(Buffer.from(await answer.arrayBuffer()).equals(icon)).toBe(true);
@@ -72,15 +74,16 @@ test('/door leads to /door/', async () => {
 describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
   let scanner: Scanner;
   beforeAll(async () => {
-    scanner = await Scanner.open(api.baseUrl);
+    scanner = await Scanner.open(given.api.baseUrl);
   });
   afterAll(() => scanner.close());
 
   test('every view is accessible at 320, 390 and 1280 pixels, light and dark', async () => {
     const gates = [];
-    for (const name of ['North', 'South']) gates.push(await addGate(database.db, gala.eventId, { name }));
-    const { code } = await addDevice(database.db, gala.eventId, gates);
-    const { pass } = await sell();
+    for (const name of ['North', 'South'])
+      gates.push(await addGate(given.database.db, given.gala.eventId, { name }));
+    const { code } = await addDevice(given.database.db, given.gala.eventId, gates);
+    const { pass } = await sell(given);
     const steps: Record<string, () => Promise<void>> = {
       enrol: async () => {
         await scanner.visit();
@@ -134,7 +137,7 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
       text: 'Enrol',
     },
   ])('without $part, the scanner shows: $text', async ({ source, text }) => {
-    const fresh = await Scanner.open(api.baseUrl);
+    const fresh = await Scanner.open(given.api.baseUrl);
     await fresh.page.send('Page.addScriptToEvaluateOnNewDocument', { source });
     await fresh.visit();
     await fresh.shows('body', text);
@@ -142,16 +145,16 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
   });
 
   test('a device can be enrolled and used without a mouse', async () => {
-    const gate = await addGate(database.db, gala.eventId);
-    const { code } = await addDevice(database.db, gala.eventId, [gate]);
-    const fresh = await Scanner.open(api.baseUrl);
+    const gate = await addGate(given.database.db, given.gala.eventId);
+    const { code } = await addDevice(given.database.db, given.gala.eventId, [gate]);
+    const fresh = await Scanner.open(given.api.baseUrl);
     await fresh.visit();
     await fresh.shows('#enrol', 'Enrol');
     await fresh.tabTo('code');
     await fresh.enter('code', code);
     await fresh.shows('#connection', 'Online');
     await fresh.tabTo('pass');
-    await fresh.scan((await sell()).pass, 'Admitted');
+    await fresh.scan((await sell(given)).pass, 'Admitted');
     await fresh.tabTo('undo');
     await fresh.press('Enter', '\r');
     await fresh.shows('#result', 'Undone');

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { api, database, gala, test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { chromium } from '../harness/browser.ts';
 import { addDevice, addGate } from '../harness/door-device.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
@@ -8,6 +8,8 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { MARK_BITS, MARK_PIXELS, VIEW_NAMES, writeDistortedCodes } from './distorted-video.ts';
 import { Scanner } from './scanner.ts';
 import { sell } from './sell.ts';
+
+const { test, given } = apiTest();
 
 const CODES = 100;
 const LEAST_READ = 95;
@@ -44,7 +46,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the camera', () => {
 
   const openWith = (video: string) =>
     Scanner.open(
-      api.baseUrl,
+      given.api.baseUrl,
       '--use-fake-ui-for-media-stream',
       '--use-fake-device-for-media-stream',
       `--use-file-for-fake-video-capture=${video}`,
@@ -52,11 +54,11 @@ describe.skipIf(!chromium && !process.env['CI'])('the camera', () => {
 
   test(`of ${CODES} codes that are dim, tilted, noisy, blurred or on a screen, it reads ${LEAST_READ}`, async () => {
     const passes: string[] = [];
-    while (passes.length < CODES) passes.push((await sell()).pass);
+    while (passes.length < CODES) passes.push((await sell(given)).pass);
     const video = directory.file('codes.y4m');
     await writeDistortedCodes(video, passes);
-    const gate = await addGate(database.db, gala.eventId);
-    const { code, id } = await addDevice(database.db, gala.eventId, [gate]);
+    const gate = await addGate(given.database.db, given.gala.eventId);
+    const { code, id } = await addDevice(given.database.db, given.gala.eventId, [gate]);
     const scanner = await openWith(video);
     await scanner.enrol(code);
     await scanner.click('#camera-switch');
@@ -64,7 +66,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the camera', () => {
     await scanner.evaluate(RECORD_TIMES);
     const admitted = async () => {
       const { rows } = await sql`select from scans where device_id = ${id} and outcome = 'admitted'`.execute(
-        database.db,
+        given.database.db,
       );
       return rows.length;
     };

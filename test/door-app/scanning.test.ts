@@ -2,7 +2,7 @@ import { perform } from '@floodgate/audit';
 import { revokeDeviceAction } from '@floodgate/door/actions';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { chromium } from '../harness/browser.ts';
 import { addDevice, addGate } from '../harness/door-device.ts';
 import { finalizePending } from '../harness/journal.ts';
@@ -11,6 +11,8 @@ import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { Scanner } from './scanner.ts';
 import { sell } from './sell.ts';
+
+const { test, given } = apiTest();
 
 test.override('ticket', { capacity: 1_000 });
 
@@ -22,7 +24,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
 
   /** Adds a device to the event, and enrols the scanner as this device. */
   async function enrol(gates = [gate]): Promise<number> {
-    const { id, code } = await addDevice(database.db, gala.eventId, gates);
+    const { id, code } = await addDevice(given.database.db, given.gala.eventId, gates);
     await scanner.enrol(code);
     return id;
   }
@@ -30,7 +32,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
   const stored = async (deviceId: number) => {
     const { rows } = await sql<{ direction: string; outcome: string }>`
       select direction, outcome from scans where device_id = ${deviceId} order by counter`.execute(
-      database.db,
+      given.database.db,
     );
     return rows.map(({ direction, outcome }) => `${direction} ${outcome}`);
   };
@@ -41,9 +43,9 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     });
 
   beforeEach(async () => {
-    network = await TcpProxy.start(api.baseUrl);
-    scanner = await Scanner.open(network.through(api.baseUrl));
-    gate = await addGate(database.db, gala.eventId, { showsNames: true });
+    network = await TcpProxy.start(given.api.baseUrl);
+    scanner = await Scanner.open(network.through(given.api.baseUrl));
+    gate = await addGate(given.database.db, given.gala.eventId, { showsNames: true });
   });
   afterEach(async () => {
     await scanner.close();
@@ -51,7 +53,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
   });
 
   test('a device enrols with a typed code; a wrong code is refused', async () => {
-    const { code } = await addDevice(database.db, gala.eventId, [gate]);
+    const { code } = await addDevice(given.database.db, given.gala.eventId, [gate]);
     await scanner.visit();
     await scanner.enter('code', 'wrong');
     await scanner.shows('#notice', 'The code is unknown');
@@ -64,14 +66,14 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
   });
 
   test('an enrolment code that is submitted again is ignored', async () => {
-    const { id, code } = await addDevice(database.db, gala.eventId, [gate]);
+    const { id, code } = await addDevice(given.database.db, given.gala.eventId, [gate]);
     const submit = `code.value = ${JSON.stringify(code)}; document.querySelector('#enrol-form').requestSubmit();`;
     await scanner.visit();
     await scanner.shows('#enrol', 'Enrol');
     await scanner.evaluate(submit + submit);
     await scanner.shows('#connection', 'Online');
     await scanner.evaluate(submit);
-    await scanner.scan((await sell()).pass, 'Admitted');
+    await scanner.scan((await sell(given)).pass, 'Admitted');
     expect(await stored(id)).toEqual(['in admitted']);
     const requests = "performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/enrol'))";
     expect(await scanner.evaluate<number>(`${requests}.length`)).toBe(1);
@@ -79,9 +81,9 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
 
   test('a pass is admitted once, by its text, by hardware or by its reference', async () => {
     const device = await enrol();
-    const [one, two] = [await sell(), await sell()];
+    const [one, two] = [await sell(given), await sell(given)];
     await scanner.scan(one.pass, 'Admitted');
-    await scanner.shows('#result', String(attendee(ticketId).fullName));
+    await scanner.shows('#result', String(attendee(given.ticketId).fullName));
     await scanner.shows('#result', 'Standing');
     await scanner.picture('admitted');
     await scanner.typeAsHardware(one.pass);
@@ -95,8 +97,8 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
 
   test('a forged pass and a cancelled registration are refused', async () => {
     await enrol();
-    const [{ pass }, cancelled] = [await sell(), await sell()];
-    await partner.cancel(cancelled.reference);
+    const [{ pass }, cancelled] = [await sell(given), await sell(given)];
+    await given.partner.cancel(cancelled.reference);
     await scanner.scan(`${pass.slice(0, -3)}${pass.at(-3) === '0' ? '1' : '0'}${pass.slice(-2)}`, 'Forged');
     await scanner.picture('forged');
     await scanner.scan(cancelled.pass, 'Cancelled');
@@ -104,7 +106,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
 
   test('a scan is undone within its time, and the pass is admitted again', async () => {
     const device = await enrol();
-    const { pass } = await sell();
+    const { pass } = await sell(given);
     await scanner.scan(pass, 'Admitted');
     await scanner.shows('#admitted', '1');
     await scanner.click('#undo');
@@ -116,9 +118,9 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
   });
 
   test('with the rule re-entry, a pass is admitted again after an exit', async () => {
-    gate = await addGate(database.db, gala.eventId, { area: 'yard', entryRule: 're-entry' });
+    gate = await addGate(given.database.db, given.gala.eventId, { area: 'yard', entryRule: 're-entry' });
     const device = await enrol();
-    const { pass } = await sell();
+    const { pass } = await sell(given);
     await scanner.scan(pass, 'Admitted');
     await scanner.click('input[value=out]');
     await scanner.scan(pass, 'Exit');
@@ -129,13 +131,13 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
   });
 
   test('a device with several gates chooses one, and can change it', async () => {
-    const vip = await addGate(database.db, gala.eventId, {
+    const vip = await addGate(given.database.db, given.gala.eventId, {
       name: 'VIP',
       area: 'vip',
-      tickets: [await gala.addTicket()],
+      tickets: [await given.gala.addTicket()],
     });
     await enrol([gate, vip]);
-    const { pass } = await sell();
+    const { pass } = await sell(given);
     await scanner.shows('#gates', 'VIP');
     await scanner.picture('gates');
     await scanner.click('#gate-list button:last-child');
@@ -153,12 +155,12 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     test.for(['down', 'silent'] as const)(
       'with a network that is %s, the device decides itself, and uploads everything later',
       async (mode) => {
-        const cancelled = await sell();
-        await partner.cancel(cancelled.reference);
-        await finalizePending(database.db, gala.shardId);
+        const cancelled = await sell(given);
+        await given.partner.cancel(cancelled.reference);
+        await finalizePending(given.database.db, given.gala.shardId);
         const device = await enrol();
         await knowsRevocations();
-        const [one, two] = [await sell(), await sell()];
+        const [one, two] = [await sell(given), await sell(given)];
         network.setMode(mode);
         await scanner.scan(one.pass, 'Admitted');
         await scanner.shows('#result', 'Decided offline');
@@ -189,10 +191,10 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     );
 
     test('an undo and an exit count at once, and are uploaded', async () => {
-      gate = await addGate(database.db, gala.eventId, { area: 'yard', entryRule: 're-entry' });
+      gate = await addGate(given.database.db, given.gala.eventId, { area: 'yard', entryRule: 're-entry' });
       const device = await enrol();
       await knowsRevocations();
-      const { pass } = await sell();
+      const { pass } = await sell(given);
       network.setMode('down');
       await scanner.scan(pass, 'Admitted');
       await scanner.click('#undo');
@@ -219,7 +221,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     test('a question that has no answer when the app is closed is undone', async () => {
       const device = await enrol();
       await knowsRevocations();
-      const { pass } = await sell();
+      const { pass } = await sell(given);
       network.setMode('swallow-answers');
       await scanner.enter('pass', pass);
       await waitUntil('the server has the question', async () => (await stored(device)).length === 1);
@@ -234,7 +236,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     test('a thousand scans are uploaded', async () => {
       const device = await enrol();
       await knowsRevocations();
-      const { pass } = await sell();
+      const { pass } = await sell(given);
       network.setMode('down');
       for (let count = 0; count < 1_000; count += 1) await scanner.enter('pass', pass);
       await scanner.shows('#waiting', '1001');
@@ -248,7 +250,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
       await knowsRevocations();
       network.setMode('down');
       const passes = [];
-      for (let count = 0; count < 5; count += 1) passes.push((await sell()).pass);
+      for (let count = 0; count < 5; count += 1) passes.push((await sell(given)).pass);
       for (const pass of passes) await scanner.scan(pass, 'Admitted');
       await scanner.shows('#waiting', '6');
       await scanner.spoil(4);
@@ -264,13 +266,16 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
 
   test('after the end of the shift the scanner is locked, until it is resumed', async () => {
     const device = await enrol();
-    const { pass } = await sell();
+    const { pass } = await sell(given);
     await scanner.scan(pass, 'Admitted');
     await scanner.click('#sign-off');
     await scanner.shows('#device', 'Resume');
     await scanner.picture('signed-off');
     await scanner.typeAsHardware(pass);
-    const signedOff = database.db.selectFrom('devices').select('signed_off_at').where('id', '=', device);
+    const signedOff = given.database.db
+      .selectFrom('devices')
+      .select('signed_off_at')
+      .where('id', '=', device);
     const isSignedOff = async () => (await signedOff.executeTakeFirstOrThrow()).signed_off_at !== null;
     expect(await isSignedOff()).toBe(true);
     await scanner.reload();
@@ -282,16 +287,16 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
 
   test('a revoked device erases everything', async () => {
     const deviceId = await enrol();
-    await scanner.scan((await sell()).pass, 'Admitted');
+    await scanner.scan((await sell(given)).pass, 'Admitted');
     const names = 'indexedDB.databases().then((all) => all.map(({ name }) => name))';
     expect(await scanner.evaluate<string[]>(names)).toEqual(['floodgate-door']);
-    await perform(database.db, revokeDeviceAction, { eventId: gala.eventId, deviceId }, 'tests');
-    await scanner.enter('pass', (await sell()).pass);
+    await perform(given.database.db, revokeDeviceAction, { eventId: given.gala.eventId, deviceId }, 'tests');
+    await scanner.enter('pass', (await sell(given)).pass);
     await scanner.shows('#notice', 'This device was revoked');
     await scanner.picture('revoked');
     expect(await scanner.evaluate<string[]>(names)).toEqual([]);
     expect(await scanner.evaluate<string[]>('caches.keys()')).toEqual([]);
-    expect(await scanner.text('body')).not.toContain(String(attendee(ticketId).fullName));
+    expect(await scanner.text('body')).not.toContain(String(attendee(given.ticketId).fullName));
     await scanner.reload();
     await scanner.shows('#enrol', 'Enrol this device');
   });

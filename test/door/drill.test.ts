@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { addOperator, database, request, test } from '../harness/console-test.ts';
+import { consoleTest } from '../harness/console-test.ts';
 import { DoorDevice, type Scan } from '../harness/door-device.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli } from '../harness/service-process.ts';
+
+const { test, given } = consoleTest();
 
 // The drill of apps/docs/operate/doors.md, with its commands. The event, the gates and the devices get the ids that the page shows.
 
@@ -26,11 +28,11 @@ let gala: Fixture;
 let cookie: string;
 
 test.beforeAll(async () => {
-  api = await startInProcessApi({ DATABASE_URL: database.url });
-  gala = await createFixture(database.db);
+  api = await startInProcessApi({ DATABASE_URL: given.database.url });
+  gala = await createFixture(given.database.db);
   await gala.addTicket();
   await gala.addTicket({ title: 'VIP' });
-  ({ cookie } = await addOperator('viewer'));
+  ({ cookie } = await given.addOperator('viewer'));
 });
 test.afterAll(() => api.close());
 
@@ -40,7 +42,7 @@ async function follow(heading: string) {
   const printed = [];
   for (const [, line] of section.matchAll(/^npm run floodgate -- (.+?)(?: +#.*)?$/gm)) {
     const args = Array.from(line!.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, word]) => quoted ?? word!);
-    printed.push(await runCli({ DATABASE_URL: database.url }, ...args));
+    printed.push(await runCli({ DATABASE_URL: given.database.url }, ...args));
   }
   return printed;
 }
@@ -49,7 +51,7 @@ async function follow(heading: string) {
 async function sell() {
   const partner = new PartnerClient(api.baseUrl, gala);
   const reference = (await partner.register(attendee(TICKET))).body.responseData as string;
-  await finalizePending(database.db, gala.shardId);
+  await finalizePending(given.database.db, gala.shardId);
   const { pass } = (await partner.pass(reference)).body.responseData as { pass: string };
   return { reference, pass };
 }
@@ -69,7 +71,7 @@ async function readReport(): Promise<Report & { code: number }> {
   expect(json!.code).toBe(code);
   const report = JSON.parse(json!.output.slice(0, json!.output.lastIndexOf('}') + 1)) as Report;
   const pages = ['door', 'door/conflicts'].map(async (path) =>
-    (await request(`/events/${EVENT}/${path}`, { headers: { cookie } })).text(),
+    (await given.request(`/events/${EVENT}/${path}`, { headers: { cookie } })).text(),
   );
   const shown = (await Promise.all(pages)).join(' ');
   const onPage = shown.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect } from 'vitest';
-import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import {
   addGate,
   enrolledDevice,
@@ -13,6 +13,8 @@ import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 
+const { test, given } = apiTest();
+
 test.override('ticket', { capacity: 100 });
 
 const MEBIBYTE = 1024 * 1024;
@@ -22,15 +24,15 @@ let device: DoorDevice;
 let reference: string;
 let pass: string;
 
-const enrol = (name = 'Scanner', eventId = gala.eventId, gates = [gate]) =>
-  enrolledDevice(database.db, api.baseUrl, eventId, gates, name);
-const report = () => readReport(database.db, gala.eventId);
+const enrol = (name = 'Scanner', eventId = given.gala.eventId, gates = [gate]) =>
+  enrolledDevice(given.database.db, given.api.baseUrl, eventId, gates, name);
+const report = () => readReport(given.database.db, given.gala.eventId);
 const outcomesOf = (data: unknown) =>
   (data as { outcomes: Outcome[] }).outcomes.map(({ outcome }) => outcome);
 
-async function sell(client = partner, ticket = ticketId, shardId = gala.shardId) {
+async function sell(client = given.partner, ticket = given.ticketId, shardId = given.gala.shardId) {
   const sold = (await client.register(attendee(ticket))).body.responseData as string;
-  await finalizePending(database.db, shardId);
+  await finalizePending(given.database.db, shardId);
   const { pass: text } = (await client.pass(sold)).body.responseData as { pass: string };
   return { reference: sold, pass: text };
 }
@@ -45,7 +47,7 @@ async function expectNothingLost(): Promise<void> {
 }
 
 beforeEach(async () => {
-  gate = await addGate(database.db, gala.eventId);
+  gate = await addGate(given.database.db, given.gala.eventId);
   device = await enrol();
   ({ reference, pass } = await sell());
   device.append(pass, gate, { decision: 'admitted' });
@@ -158,7 +160,7 @@ describe('a wrong time', () => {
       const signature = device.sign('scans', sentAt, device.hashOf(scan));
       const { body } = await device.upload([scan], { sentAt, signature });
       expect(outcomesOf(body.responseData)).toEqual(['admitted']);
-      const { body: read } = await partner.request(
+      const { body: read } = await given.partner.request(
         `/api/v1/events/registrations/${next.reference}/admissions`,
       );
       const [{ dateAdmitted }] = (read.responseData as { admissions: [{ dateAdmitted: string }] }).admissions;
@@ -168,10 +170,14 @@ describe('a wrong time', () => {
 });
 
 test('a device of another event admits nobody, and its gates are not those of this event', async () => {
-  const other = await createFixture(database.db);
-  const otherGate = await addGate(database.db, other.eventId);
+  const other = await createFixture(given.database.db);
+  const otherGate = await addGate(given.database.db, other.eventId);
   const stranger = await enrol('Stranger', other.eventId, [otherGate]);
-  const sold = await sell(new PartnerClient(api.baseUrl, other), await other.addTicket(), other.shardId);
+  const sold = await sell(
+    new PartnerClient(given.api.baseUrl, other),
+    await other.addTicket(),
+    other.shardId,
+  );
   for (const text of [pass, reference])
     for (const at of [otherGate, gate])
       expect((await stranger.scan(text, at, { decision: 'admitted' })).outcome).toBe('unknown');

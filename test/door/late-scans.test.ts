@@ -2,7 +2,7 @@ import { perform } from '@floodgate/audit';
 import { revokeDeviceAction } from '@floodgate/door/actions';
 import { beforeEach, expect } from 'vitest';
 import { sql } from 'kysely';
-import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import {
   addGate,
   enrolledDevice,
@@ -13,6 +13,8 @@ import {
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { attendee } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = apiTest();
 
 // Faults that the drawn scans of model.test.ts have found, each with the fewest scans that show it.
 
@@ -25,19 +27,20 @@ let other: DoorDevice;
 let pass: string;
 let reference: string;
 
-const enrol = (name: string) => enrolledDevice(database.db, api.baseUrl, gala.eventId, [gate, yard], name);
+const enrol = (name: string) =>
+  enrolledDevice(given.database.db, given.api.baseUrl, given.gala.eventId, [gate, yard], name);
 async function sell() {
-  const sold = (await partner.register(attendee(ticketId))).body.responseData as string;
-  await finalizePending(database.db, gala.shardId);
-  const { pass: text } = (await partner.pass(sold)).body.responseData as { pass: string };
+  const sold = (await given.partner.register(attendee(given.ticketId))).body.responseData as string;
+  await finalizePending(given.database.db, given.gala.shardId);
+  const { pass: text } = (await given.partner.pass(sold)).body.responseData as { pass: string };
   return { reference: sold, pass: text };
 }
-const report = () => readReport(database.db, gala.eventId);
+const report = () => readReport(given.database.db, given.gala.eventId);
 const conflicts = async () =>
   (await report()).conflicts.map(({ first, again }) => [first.device, again.device]);
 const kinds = async () => {
-  await finalizePending(database.db, gala.shardId);
-  return (await journalOf(database.db, gala))
+  await finalizePending(given.database.db, given.gala.shardId);
+  return (await journalOf(given.database.db, given.gala))
     .map(({ kind }) => kind)
     .filter((kind) => kind.startsWith('admitted'));
 };
@@ -46,8 +49,8 @@ const outcomes = async (of: DoorDevice) =>
   ((await of.upload()).body.responseData as { outcomes: Outcome[] }).outcomes.map(({ outcome }) => outcome);
 
 beforeEach(async () => {
-  gate = await addGate(database.db, gala.eventId);
-  yard = await addGate(database.db, gala.eventId, { area: 'yard', entryRule: 're-entry' });
+  gate = await addGate(given.database.db, given.gala.eventId);
+  yard = await addGate(given.database.db, given.gala.eventId, { area: 'yard', entryRule: 're-entry' });
   device = await enrol('One');
   other = await enrol('Other');
   ({ reference, pass } = await sell());
@@ -110,7 +113,7 @@ test('no scan is dated before an earlier one of its device, also if the same cal
   await device.upload(device.scans.slice(2));
   const { rows } = await sql<{ isLater: boolean }>`
     select max(at) filter (where counter = 3) >= max(at) filter (where counter = 2) as "isLater"
-    from scans where event_id = ${gala.eventId}`.execute(database.db);
+    from scans where event_id = ${given.gala.eventId}`.execute(given.database.db);
   expect(rows).toEqual([{ isLater: true }]);
 });
 
@@ -127,14 +130,14 @@ test('a question that waits for a lock while the person leaves does not become a
   late.append(pass, yard, { direction: 'out', decision: 'exited' });
   await device.scan(pass, yard);
   let question!: Promise<Outcome>;
-  await database.db.transaction().execute(async (tx) => {
+  await given.database.db.transaction().execute(async (tx) => {
     await sql`select from devices where id = ${other.id} for no key update`.execute(tx);
     question = other.scan(pass, yard);
     await waitUntil('the question waits', async () => {
       const { rows } = await sql`
         select from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%record_scans%'`.execute(
-        database.db,
+        given.database.db,
       );
       return rows.length > 0;
     });
@@ -174,7 +177,7 @@ test('a decision for another pass than that of the question admits its own pass'
 
 test('an admission whose answer was lost counts, also if the registration is cancelled then', async () => {
   await device.scan(pass, gate);
-  await partner.cancel(reference);
+  await given.partner.cancel(reference);
   expect((await device.scan(pass, gate, { of: 1, decision: 'admitted' })).outcome).toBe('admitted');
   expect((await report()).gates[0]).toMatchObject({ admitted: 1 });
 });
@@ -185,8 +188,11 @@ test('the first scan of a device has no history', async () => {
 });
 
 test('a device cannot let a person out at a gate of other devices', async () => {
-  const inside = await addGate(database.db, gala.eventId, { area: 'inside', entryRule: 're-entry' });
-  const own = await enrolledDevice(database.db, api.baseUrl, gala.eventId, [inside]);
+  const inside = await addGate(given.database.db, given.gala.eventId, {
+    area: 'inside',
+    entryRule: 're-entry',
+  });
+  const own = await enrolledDevice(given.database.db, given.api.baseUrl, given.gala.eventId, [inside]);
   await own.scan(pass, inside);
   await device.scan(pass, inside, { direction: 'out', decision: 'exited' });
   expect((await own.scan(pass, inside)).outcome).toBe('already-admitted');
@@ -195,7 +201,12 @@ test('a device cannot let a person out at a gate of other devices', async () => 
 test('the missing scans of a revoked device cannot arrive any more, also if it has signed off', async () => {
   device.append(pass, gate, { decision: 'admitted' });
   for (const one of [device, other]) await one.signOff();
-  await perform(database.db, revokeDeviceAction, { eventId: gala.eventId, deviceId: device.id }, 'tests');
+  await perform(
+    given.database.db,
+    revokeDeviceAction,
+    { eventId: given.gala.eventId, deviceId: device.id },
+    'tests',
+  );
   const { open, except } = await report();
   expect({ open, except }).toEqual({ open: [], except: [expect.stringContaining('scans 1 are missing')] });
 });

@@ -1,11 +1,13 @@
 import { expect } from 'vitest';
 import { Random } from '../faults/random.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import { startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 import { createWorld, type Server } from './drawn-doors.ts';
 import { play } from './drawn-scans.ts';
 import { findProblems } from './model-check.ts';
+
+const { test, given } = databaseTest();
 
 const ROUNDS = Number(process.env['DOOR_ROUNDS'] ?? 20);
 const SEED = Number(process.env['DOOR_SEED'] ?? Date.now() % 2 ** 31);
@@ -17,7 +19,7 @@ let api: ServiceProcess & { baseUrl: string };
 
 test.beforeAll(async () => {
   const PORT = String(await findFreePort());
-  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url, LOG_LEVEL: 'info', PORT };
+  const env = { DATABASE_URL: given.database.url, QUEUE_URL: given.database.url, LOG_LEVEL: 'info', PORT };
   const start = async () => {
     api = await startApiProcess(env);
   };
@@ -32,7 +34,7 @@ test.afterAll(() => api.end());
 /** Plays one round, and adds what it has done to the totals. */
 async function playRound(seed: number, totals: Record<string, number>): Promise<string[]> {
   const random = new Random(seed);
-  const world = await createWorld(database.db, server, random);
+  const world = await createWorld(given.database.db, server, random);
   await play(world, random, seed % ROUNDS_PER_KILL === 0);
   const { problems, counts } = await findProblems(world);
   for (const [name, count] of Object.entries({ ...world.uses, ...counts }))

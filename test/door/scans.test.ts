@@ -2,11 +2,13 @@ import { perform } from '@floodgate/audit';
 import { revokeDeviceAction } from '@floodgate/door/actions';
 import { doorOperations, type DoorReport } from '@floodgate/door/console';
 import { beforeEach, describe, expect } from 'vitest';
-import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { addDevice, addGate, DoorDevice, enrolledDevice, type Outcome } from '../harness/door-device.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { attendee } from '../harness/partner-client.ts';
+
+const { test, given } = apiTest();
 
 test.override('ticket', { capacity: 100 });
 
@@ -14,33 +16,33 @@ let gate: number;
 let device: DoorDevice;
 
 const enrol = (gates = [gate], name?: string) =>
-  enrolledDevice(database.db, api.baseUrl, gala.eventId, gates, name);
+  enrolledDevice(given.database.db, given.api.baseUrl, given.gala.eventId, gates, name);
 
 /** Registers somebody. Resolves to the pass reference and the pass. */
-async function sell(ticket = ticketId) {
-  const reference = (await partner.register(attendee(ticket))).body.responseData as string;
-  await finalizePending(database.db, gala.shardId);
-  const { pass } = (await partner.pass(reference)).body.responseData as { pass: string };
+async function sell(ticket = given.ticketId) {
+  const reference = (await given.partner.register(attendee(ticket))).body.responseData as string;
+  await finalizePending(given.database.db, given.gala.shardId);
+  const { pass } = (await given.partner.pass(reference)).body.responseData as { pass: string };
   return { reference, pass };
 }
 const admissionsOf = async (reference: string) => {
-  const { body } = await partner.request(`/api/v1/events/registrations/${reference}/admissions`);
+  const { body } = await given.partner.request(`/api/v1/events/registrations/${reference}/admissions`);
   return (body.responseData as { admissions: { gate: string; state: string; dateLeft: string | null }[] })
     .admissions;
 };
 const report = () =>
   doorOperations
     .find(({ id }) => id === 'doorReport')!
-    .run(database.db, { eventId: gala.eventId }, '') as Promise<DoorReport>;
+    .run(given.database.db, { eventId: given.gala.eventId }, '') as Promise<DoorReport>;
 const kinds = async () => {
-  await finalizePending(database.db, gala.shardId);
-  return (await journalOf(database.db, gala))
+  await finalizePending(given.database.db, given.gala.shardId);
+  return (await journalOf(given.database.db, given.gala))
     .map(({ kind }) => kind)
     .filter((kind) => kind.startsWith('admitted'));
 };
 
 beforeEach(async () => {
-  gate = await addGate(database.db, gala.eventId);
+  gate = await addGate(given.database.db, given.gala.eventId);
   device = await enrol();
 });
 
@@ -80,14 +82,18 @@ test('a repeated call gets the same outcomes and stores nothing twice', async ()
 describe('a pass is refused', () => {
   test('if it was cancelled', async () => {
     const { reference, pass } = await sell();
-    await partner.cancel(reference);
+    await given.partner.cancel(reference);
     expect((await device.scan(pass, gate)).outcome).toBe('cancelled');
   });
 
   test('at a gate that does not admit its ticket, and at a gate of other devices', async () => {
     const { pass } = await sell();
-    const other = await gala.addTicket();
-    const vip = await addGate(database.db, gala.eventId, { name: 'VIP', area: 'vip', tickets: [other] });
+    const other = await given.gala.addTicket();
+    const vip = await addGate(given.database.db, given.gala.eventId, {
+      name: 'VIP',
+      area: 'vip',
+      tickets: [other],
+    });
     const both = await enrol([gate, vip]);
     expect((await both.scan(pass, vip)).outcome).toBe('wrong-gate');
     expect((await device.scan(pass, vip)).outcome).toBe('wrong-gate');
@@ -97,8 +103,8 @@ describe('a pass is refused', () => {
   test('before the gate opens and after it closes', async () => {
     const { pass } = await sell();
     const [before, after] = [-1, 1].map((hours) => new Date(Date.now() + hours * 3_600_000));
-    const early = await addGate(database.db, gala.eventId, { opensAt: after! });
-    const late = await addGate(database.db, gala.eventId, { closesAt: before! });
+    const early = await addGate(given.database.db, given.gala.eventId, { opensAt: after! });
+    const late = await addGate(given.database.db, given.gala.eventId, { closesAt: before! });
     const both = await enrol([early, late]);
     expect((await both.scan(pass, early)).outcome).toBe('too-early');
     expect((await both.scan(pass, late)).outcome).toBe('too-late');
@@ -109,7 +115,7 @@ describe('a pass is refused', () => {
     const forged = `${pass.slice(0, -3)}${pass.at(-3) === '0' ? '1' : '0'}${pass.slice(-2)}`;
     expect((await device.scan(forged, gate)).outcome).toBe('invalid-signature');
     const wrong = reference.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10));
-    for (const text of [wrong, reference.replace(String(gala.eventId), '1'), 'https://example.com/42'])
+    for (const text of [wrong, reference.replace(String(given.gala.eventId), '1'), 'https://example.com/42'])
       expect((await device.scan(text, gate)).outcome, text).toBe('unknown');
     expect((await device.scan(pass, gate)).outcome).toBe('admitted');
   });
@@ -117,16 +123,16 @@ describe('a pass is refused', () => {
 
 test('names are shown only where the gate shows them, and only for a question', async () => {
   const { pass } = await sell();
-  const open = await addGate(database.db, gala.eventId, { area: 'named', showsNames: true });
+  const open = await addGate(given.database.db, given.gala.eventId, { area: 'named', showsNames: true });
   const named = await enrol([open]);
-  expect((await named.scan(pass, open)).name).toBe(attendee(ticketId).fullName);
+  expect((await named.scan(pass, open)).name).toBe(attendee(given.ticketId).fullName);
   expect((await named.scan(pass, open, { decision: 'already-admitted' })).name).toBeNull();
 });
 
 test('an exit lets the pass in again only with the rule re-entry', async () => {
   const { pass } = await sell();
-  const again = await addGate(database.db, gala.eventId, { area: 'yard', entryRule: 're-entry' });
-  const any = await addGate(database.db, gala.eventId, { area: 'bar', entryRule: 'any' });
+  const again = await addGate(given.database.db, given.gala.eventId, { area: 'yard', entryRule: 're-entry' });
+  const any = await addGate(given.database.db, given.gala.eventId, { area: 'bar', entryRule: 'any' });
   const all = await enrol([gate, again, any]);
   const passes = async (at: number, ...directions: ('in' | 'out')[]) => {
     const outcomes = [];
@@ -190,7 +196,10 @@ describe('offline', () => {
 
   test('a late exit ends a conflict that was none', async () => {
     const { pass } = await sell();
-    const yard = await addGate(database.db, gala.eventId, { area: 'yard', entryRule: 're-entry' });
+    const yard = await addGate(given.database.db, given.gala.eventId, {
+      area: 'yard',
+      entryRule: 're-entry',
+    });
     const [one, two, three] = [await enrol([yard]), await enrol([yard]), await enrol([yard])];
     const at = (seconds: number) => new Date(Date.now() - 60_000 + seconds * 1_000).toISOString();
     one.append(pass, yard, { scannedAt: at(1), decision: 'admitted' });
@@ -227,18 +236,23 @@ describe('the report is complete', () => {
   test('also if a device that has signed off is revoked, and one that was never enrolled', async () => {
     await device.scan((await sell()).pass, gate);
     await device.signOff();
-    const { id } = await addDevice(database.db, gala.eventId, [gate]);
+    const { id } = await addDevice(given.database.db, given.gala.eventId, [gate]);
     for (const deviceId of [device.id, id])
-      await perform(database.db, revokeDeviceAction, { eventId: gala.eventId, deviceId }, 'tests');
+      await perform(
+        given.database.db,
+        revokeDeviceAction,
+        { eventId: given.gala.eventId, deviceId },
+        'tests',
+      );
     expect(await report()).toMatchObject({ complete: true, open: [], except: [] });
   });
 
   test('except for what a lost device may have scanned', async () => {
     await device.scan((await sell()).pass, gate);
     await perform(
-      database.db,
+      given.database.db,
       revokeDeviceAction,
-      { eventId: gala.eventId, deviceId: device.id, lost: true },
+      { eventId: given.gala.eventId, deviceId: device.id, lost: true },
       'tests',
     );
     const { complete, open, except } = await report();
@@ -249,8 +263,8 @@ describe('the report is complete', () => {
 
 describe('a device', () => {
   test('enrols once, with a code that is not used, and with its own key', async () => {
-    const { code } = await addDevice(database.db, gala.eventId, [gate]);
-    const thief = new DoorDevice(api.baseUrl);
+    const { code } = await addDevice(given.database.db, given.gala.eventId, [gate]);
+    const thief = new DoorDevice(given.api.baseUrl);
     expectFailure(
       await thief.send('POST', '/enrol', {
         code,
@@ -260,14 +274,14 @@ describe('a device', () => {
       }),
       '20',
     );
-    expect((await new DoorDevice(api.baseUrl).enrol(code)).body.responseCode).toBe('00');
-    expectFailure(await new DoorDevice(api.baseUrl).enrol(code), '20');
-    expectFailure(await new DoorDevice(api.baseUrl).enrol(code.replace(/.$/, '2')), '20');
+    expect((await new DoorDevice(given.api.baseUrl).enrol(code)).body.responseCode).toBe('00');
+    expectFailure(await new DoorDevice(given.api.baseUrl).enrol(code), '20');
+    expectFailure(await new DoorDevice(given.api.baseUrl).enrol(code.replace(/.$/, '2')), '20');
   });
 
   test('can do nothing with a token without its key, or with an old signature', async () => {
     const stolen = {
-      'x-door-signature': new DoorDevice(api.baseUrl).sign('GET', '/door/v1/state?counter=0', '1'),
+      'x-door-signature': new DoorDevice(given.api.baseUrl).sign('GET', '/door/v1/state?counter=0', '1'),
     };
     expectFailure(await device.send('GET', '/state?counter=0', undefined, stolen), '20');
     const time = String(Date.now() - 120_000);
@@ -280,7 +294,12 @@ describe('a device', () => {
   });
 
   test('that is revoked is refused with status 410', async () => {
-    await perform(database.db, revokeDeviceAction, { eventId: gala.eventId, deviceId: device.id }, 'tests');
+    await perform(
+      given.database.db,
+      revokeDeviceAction,
+      { eventId: given.gala.eventId, deviceId: device.id },
+      'tests',
+    );
     device.append('text', gate);
     expectFailure(await device.upload(), '20', 410);
   });
@@ -310,7 +329,7 @@ describe('a device', () => {
 });
 
 test('the OpenAPI document lists the routes of devices', async () => {
-  const document = (await (await fetch(`${api.baseUrl}/door/v1/openapi.json`)).json()) as {
+  const document = (await (await fetch(`${given.api.baseUrl}/door/v1/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { operationId: string }>>;
   };
   const ids = Object.values(document.paths).flatMap((path) =>

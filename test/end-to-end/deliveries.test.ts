@@ -2,7 +2,7 @@ import { verifyPass } from '@floodgate/passes';
 import PostalMime from 'postal-mime';
 import { Webhook } from 'standardwebhooks';
 import { expect, inject } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { isOutboxEmpty, journalOf } from '../harness/journal.ts';
 import { startMailServer } from '../harness/mail-server.ts';
@@ -19,14 +19,16 @@ import { waitUntil } from '../harness/wait-until.ts';
 import type { Told } from '../harness/webhook-receiver.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
+const { test, given } = databaseTest();
+
 // What follows "00", from end to end: every process, a real SMTP server, a real receiver.
 
 let env: { DATABASE_URL: string; QUEUE_URL: string; QUEUE_NAMESPACE: string };
 
 test.beforeAll(async () => {
-  const queueUrl = inject('redisUrl') ?? database.url;
-  const QUEUE_NAMESPACE = queueUrl === database.url ? 'floodgate' : `deliveries_${process.pid}`;
-  env = { DATABASE_URL: database.url, QUEUE_URL: queueUrl, QUEUE_NAMESPACE };
+  const queueUrl = inject('redisUrl') ?? given.database.url;
+  const QUEUE_NAMESPACE = queueUrl === given.database.url ? 'floodgate' : `deliveries_${process.pid}`;
+  env = { DATABASE_URL: given.database.url, QUEUE_URL: queueUrl, QUEUE_NAMESPACE };
 });
 
 test('registered, confirmed, the attendee has a pass that opens the door, the partner is told, and the books say so', async () => {
@@ -35,13 +37,13 @@ test('registered, confirmed, the attendee has a pass that opens the door, the pa
     startApiProcess({ ...env, WEBHOOK_ALLOW_PRIVATE: 'true' }),
     startWorkerProcess(env),
     startDeliveryProcess({
-      DATABASE_URL: database.url,
+      DATABASE_URL: given.database.url,
       SMTP_URL: mailServer.url,
       MAIL_FROM: 'The Gala <gala@floodgate-tests.org>',
       WEBHOOK_ALLOW_PRIVATE: 'true',
     }),
   ]);
-  const fixture = await createFixture(database.db);
+  const fixture = await createFixture(given.database.db);
   const ticketId = await fixture.addTicket({ capacity: 2 });
   const partner = new PartnerClient(api.baseUrl, fixture);
   expect((await runCli(env, 'mail', 'enable', String(fixture.eventId))).code).toBe(0);
@@ -115,7 +117,7 @@ test('four callers confirm each hold at two APIs under load: journal, list, webh
     [1, 2].map(() => startApiProcess({ ...env, WEBHOOK_ALLOW_PRIVATE: 'true' })),
   );
   const worker = await startWorkerProcess(env);
-  const fixture = await createFixture(database.db);
+  const fixture = await createFixture(given.database.db);
   const ticketId = await fixture.addTicket();
   const partners = apis.map(({ baseUrl }) => new PartnerClient(baseUrl, fixture));
   const [partner] = partners as [PartnerClient];
@@ -133,7 +135,7 @@ test('four callers confirm each hold at two APIs under load: journal, list, webh
   keepPrivate([(webhook.responseData as { secret: string }).secret]);
   const { body: held } = await partner.registerBulk(guests.slice(0, holds), 'all', { 'hold-for': '600' });
   const references = (held.responseData as (typeof held)[]).map(({ responseData }) => String(responseData));
-  const isFinalized = () => isOutboxEmpty(database.db, fixture.shardId);
+  const isFinalized = () => isOutboxEmpty(given.database.db, fixture.shardId);
   await waitUntil('the holds are finalized', isFinalized);
 
   const answers = await Promise.all([
@@ -146,7 +148,7 @@ test('four callers confirm each hold at two APIs under load: journal, list, webh
   const registered = answers.slice(holds * callers).map(({ body }) => String(body.responseData));
   const all = [...references, ...registered].toSorted();
   await waitUntil('the rest is finalized', isFinalized);
-  const entries = await journalOf(database.db, fixture);
+  const entries = await journalOf(given.database.db, fixture);
   expect(entries.map(({ kind }) => kind)).toEqual(all.map(() => 'confirmed'));
   expect(new Set(entries.map(({ serial }) => serial)).size).toBe(all.length);
   const listed = await partner.request('/api/v1/events/registrations?limit=1000');
@@ -154,7 +156,7 @@ test('four callers confirm each hold at two APIs under load: journal, list, webh
   expect(list.registrations.map(({ passReference }) => passReference).toSorted()).toEqual(all);
 
   const delivery = await startDeliveryProcess({
-    DATABASE_URL: database.url,
+    DATABASE_URL: given.database.url,
     SMTP_URL: mailServer.url,
     MAIL_FROM: 'The Gala <gala@floodgate-tests.org>',
     WEBHOOK_ALLOW_PRIVATE: 'true',

@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect } from 'vitest';
 import { BrowserPage, chromium } from '../harness/browser.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = databaseTest();
 
 const REGISTER = '#tag/registrations/POST/api/v1/events/register';
 
@@ -16,13 +18,16 @@ describe.skipIf(!chromium && !process.env['CI'])('the page at /docs', () => {
   let demoFile: Awaited<ReturnType<typeof temporaryDirectory>>;
 
   test.beforeAll(async () => {
-    const gala = await createFixture(database.db, 'allow', 'test');
+    const gala = await createFixture(given.database.db, 'allow', 'test');
     await gala.addTicket();
     const ticket = await gala.addTicket();
     demoFile = await temporaryDirectory();
     const demo = { secretKey: gala.secretKey, eventRef: gala.eventRef, tickets: [{ id: ticket }] };
     await writeFile(demoFile.file('demo.json'), JSON.stringify(demo));
-    api = await startInProcessApi({ DATABASE_URL: database.url, DEMO_FILE: demoFile.file('demo.json') });
+    api = await startInProcessApi({
+      DATABASE_URL: given.database.url,
+      DEMO_FILE: demoFile.file('demo.json'),
+    });
     page = await BrowserPage.open();
     for (const domain of ['Page', 'Network', 'Runtime', 'Log']) await page.send(`${domain}.enable`);
   });

@@ -7,10 +7,12 @@ import { commandLineOf } from '@floodgate/embedded-postgres/programs';
 import { findFreePort } from '../harness/free-port.ts';
 import { expect } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { underTest } from '../harness/service-roles.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = databaseTest();
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -55,7 +57,12 @@ function childOf(pid: number): number {
 const hasEnded = (pid: number) => waitUntil(`process ${pid} has ended`, () => commandLineOf(pid) === '');
 
 const environment = (app: 'api' | 'worker') =>
-  underTest(app, { DATABASE_URL: database.url, QUEUE_URL: database.url, PORT: '0', WORKER_PORT: '0' });
+  underTest(app, {
+    DATABASE_URL: given.database.url,
+    QUEUE_URL: given.database.url,
+    PORT: '0',
+    WORKER_PORT: '0',
+  });
 
 test.each([
   ['npm', 'SIGTERM'],

@@ -3,22 +3,24 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, inject } from 'vitest';
 import { reconcile } from '@floodgate/registrations';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli, startApiProcess, startProcess, startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
+const { test, given } = databaseTest();
+
 let env: { DATABASE_URL: string; QUEUE_URL: string; QUEUE_NAMESPACE: string };
 let directory: string;
 
 test.beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'floodgate-e2e-'));
-  const queueUrl = inject('redisUrl') ?? database.url;
-  const isRedis = queueUrl !== database.url;
+  const queueUrl = inject('redisUrl') ?? given.database.url;
+  const isRedis = queueUrl !== given.database.url;
   env = {
-    DATABASE_URL: database.url,
+    DATABASE_URL: given.database.url,
     QUEUE_URL: queueUrl,
     QUEUE_NAMESPACE: isRedis ? `e2e_${process.pid}` : 'floodgate',
   };
@@ -33,7 +35,7 @@ const stateOf = (answer: { body: { responseData: unknown } }) =>
 
 test('API and worker as processes of their own: registered, confirmed, and the books balance', async () => {
   const [api, worker] = await Promise.all([startApiProcess(env), startWorkerProcess(env)]);
-  const fixture = await createFixture(database.db);
+  const fixture = await createFixture(given.database.db);
   const ticketId = await fixture.addTicket({ capacity: 300 });
   const client = new PartnerClient(api.baseUrl, fixture);
   const answers = await Promise.all(Array.from({ length: 500 }, () => client.register(attendee(ticketId))));
@@ -54,11 +56,11 @@ test('API and worker as processes of their own: registered, confirmed, and the b
 
 test('SIGTERM: the API answers what is under way, then ends with 0', async () => {
   const api = await startApiProcess(env);
-  const fixture = await createFixture(database.db);
+  const fixture = await createFixture(given.database.db);
   const ticketId = await fixture.addTicket();
   const client = new PartnerClient(api.baseUrl, fixture);
   await client.tickets();
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, ticketId);
   const answers = [client.register(attendee(ticketId)), client.register(attendee(ticketId))];
   await held.waiters(1);
   api.child.kill('SIGTERM');
@@ -70,9 +72,9 @@ test('SIGTERM: the API answers what is under way, then ends with 0', async () =>
 
 test('SIGTERM: an API that cannot finish ends at its deadline, with 1', async () => {
   const api = await startApiProcess({ ...env, SHUTDOWN_TIMEOUT_MS: '300', ANSWER_WITHIN_MS: '20000' });
-  const fixture = await createFixture(database.db);
+  const fixture = await createFixture(given.database.db);
   const ticketId = await fixture.addTicket();
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, ticketId);
   const answer = new PartnerClient(api.baseUrl, fixture)
     .register(attendee(ticketId))
     .catch(() => 'no answer');
@@ -84,7 +86,7 @@ test('SIGTERM: an API that cannot finish ends at its deadline, with 1', async ()
 
 test('SIGKILL of the API after "00": the seats stay, and are confirmed although it never told the queue', async () => {
   const api = await startApiProcess(env);
-  const fixture = await createFixture(database.db);
+  const fixture = await createFixture(given.database.db);
   const ticketId = await fixture.addTicket();
   const client = new PartnerClient(api.baseUrl, fixture);
   const answers = await Promise.all(Array.from({ length: 40 }, () => client.register(attendee(ticketId))));
@@ -99,13 +101,13 @@ test('SIGKILL of the API after "00": the seats stay, and are confirmed although 
       async () => stateOf(await heir.registration(String(body.responseData))) === 'confirmed',
     );
   }
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
   await Promise.all([successor.end(), worker.end()]);
 });
 
 test('an API whose queue is down starts, answers "00", and reports the queue', async () => {
   const api = await startApiProcess({ ...env, QUEUE_URL: 'redis://127.0.0.1:1' });
-  const fixture = await createFixture(database.db);
+  const fixture = await createFixture(given.database.db);
   const client = new PartnerClient(api.baseUrl, fixture);
   const ticketId = await fixture.addTicket();
   expect((await client.register(attendee(ticketId))).body.responseCode).toBe('00');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished } from 'vitest';
 import { switchOn } from '@floodgate/mail/actions';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
@@ -14,6 +14,8 @@ import { tablesOf } from '../harness/stored-tables.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
+
+const { test, given } = databaseTest();
 
 interface Span {
   service: string;
@@ -66,15 +68,15 @@ test('request, commit, finalization, e-mail and webhook of a registration are on
     await startReceiverInTest(),
   ];
   const traced = { TRACES_URL: receiver.url, TRACES_PERCENT: '100' };
-  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url, ...traced };
-  const gala = await createFixture(database.db);
-  await switchOn(database.db, gala, false);
-  await addWebhook(database.db, gala, { url: partner.url });
+  const env = { DATABASE_URL: given.database.url, QUEUE_URL: given.database.url, ...traced };
+  const gala = await createFixture(given.database.db);
+  await switchOn(given.database.db, gala, false);
+  await addWebhook(given.database.db, gala, { url: partner.url });
   const [api, worker, delivery] = await Promise.all([
     startApiProcess(env),
     startWorkerProcess(env),
     startDeliveryProcess({
-      DATABASE_URL: database.url,
+      DATABASE_URL: given.database.url,
       WEBHOOK_ALLOW_PRIVATE: 'true',
       SMTP_URL: mail.url,
       ...traced,
@@ -93,7 +95,10 @@ test('request, commit, finalization, e-mail and webhook of a registration are on
   // A process sends its last spans when it stops.
   expect(await Promise.all([api.end(), worker.end(), delivery.end()])).toEqual([0, 0, 0]);
 
-  const { id } = await tablesOf(database.db).selectFrom('batches').select('id').executeTakeFirstOrThrow();
+  const { id } = await tablesOf(given.database.db)
+    .selectFrom('batches')
+    .select('id')
+    .executeTakeFirstOrThrow();
   const traceId = id.replaceAll('-', '');
   const ofBatch = receiver.spans.filter((span) => span.traceId === traceId);
   expect(ofBatch.map(({ service, name }) => `${service}: ${name}`).toSorted()).toEqual([
@@ -115,9 +120,9 @@ test('request, commit, finalization, e-mail and webhook of a registration are on
 });
 
 test('a receiver that is away costs no registration, and the log says so', async () => {
-  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url };
+  const env = { DATABASE_URL: given.database.url, QUEUE_URL: given.database.url };
   const api = await startApiProcess({ ...env, TRACES_URL: 'http://127.0.0.1:1/', TRACES_PERCENT: '100' });
-  const gala = await createFixture(database.db);
+  const gala = await createFixture(given.database.db);
   const { body } = await new PartnerClient(api.baseUrl, gala).register(attendee(await gala.addTicket()));
   expect(body).toMatchObject({ responseCode: '00' });
   await waitUntil('the log says so', () =>

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { SERVICES, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { holdTable } from '../harness/hold-table.ts';
 import { isOutboxEmpty } from '../harness/journal.ts';
@@ -24,6 +24,8 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { followChain } from '../harness/webhook-receiver.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
+
+const { test, given } = databaseTest();
 
 // A rolling upgrade: the schema first. The processes of today run beside the schema of the next release.
 
@@ -59,7 +61,7 @@ async function nextRelease() {
     await appendFile(directory.file(file), '\n-- Of the next release.\n');
   await writeFile(directory.file('run.mjs'), RUN);
   return () => {
-    const env = { DATABASE_URL: database.url };
+    const env = { DATABASE_URL: given.database.url };
     const run = promisify(execFile)(process.execPath, [directory.file('run.mjs')], { env });
     return { process: run.child, applied: run.then(({ stdout }) => JSON.parse(stdout) as string[]) };
   };
@@ -97,7 +99,9 @@ function referencesOf(data: unknown): string[] {
 /** Returns whether a statement waits for a lock of the table. */
 async function isAwaited(table: string) {
   const { rows } =
-    await sql`select from pg_locks where relation = ${table}::regclass and not granted`.execute(database.db);
+    await sql`select from pg_locks where relation = ${table}::regclass and not granted`.execute(
+      given.database.db,
+    );
   return rows.length > 0;
 }
 
@@ -106,12 +110,12 @@ const seats = async (db: Database, ticketId: number) =>
 
 test("today's processes beside the schema of the next release: no call fails, nothing is lost, all is published", async () => {
   const [mailServer, receiver] = [await startMailServer(), await startReceiverInTest()];
-  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url };
+  const env = { DATABASE_URL: given.database.url, QUEUE_URL: given.database.url };
   const [api, worker, delivery] = await Promise.all([
     startApiProcess(env),
     startWorkerProcess(env),
     startDeliveryProcess({
-      DATABASE_URL: database.url,
+      DATABASE_URL: given.database.url,
       SMTP_URL: mailServer.url,
       WEBHOOK_ALLOW_PRIVATE: 'true',
     }),
@@ -119,22 +123,25 @@ test("today's processes beside the schema of the next release: no call fails, no
   onTestFinished(
     async () => void (await Promise.all([api, worker, delivery].map((one) => one.end('SIGKILL')))),
   );
-  const gala = await createFixture(database.db);
+  const gala = await createFixture(given.database.db);
   const ticketId = await gala.addTicket({ capacity: 1_000_000 });
   const partner = new PartnerClient(api.baseUrl, gala);
   expect((await runCli(env, 'mail', 'enable', String(gala.eventId))).code).toBe(0);
-  await addWebhook(database.db, gala, { url: receiver.url, entriesPerMessage: 50 });
+  await addWebhook(given.database.db, gala, { url: receiver.url, entriesPerMessage: 50 });
   const migrateToNext = await nextRelease();
 
   const { references, failures } = await underLoad(partner, ticketId, async () => {
-    await waitUntil('some are registered', async () => (await seats(database.db, ticketId)) > 200);
+    await waitUntil('some are registered', async () => (await seats(given.database.db, ticketId)) > 200);
     // The grants are repeated when the tables have changed, and no call waits for them.
-    const grants = await holdTable(database.db, 'service_roles');
+    const grants = await holdTable(given.database.db, 'service_roles');
     const killed = migrateToNext();
     const end = expect(killed.applied).rejects.toMatchObject({ signal: 'SIGKILL' });
     await waitUntil('the migration waits for the grants', () => isAwaited('service_roles'));
-    const before = await seats(database.db, ticketId);
-    await waitUntil('more are registered', async () => (await seats(database.db, ticketId)) > before + 200);
+    const before = await seats(given.database.db, ticketId);
+    await waitUntil(
+      'more are registered',
+      async () => (await seats(given.database.db, ticketId)) > before + 200,
+    );
     killed.process.kill('SIGKILL');
     await end;
     await grants.release();
@@ -143,10 +150,10 @@ test("today's processes beside the schema of the next release: no call fails, no
     expect(await migrateToNext().applied).toEqual(left);
   });
   expect(failures).toEqual([]);
-  expect(await seats(database.db, ticketId)).toBe(references.length);
+  expect(await seats(given.database.db, ticketId)).toBe(references.length);
 
   const toldOf = () => new Set(followChain(receiver.told()).passes);
-  await waitUntil('all are published', () => isOutboxEmpty(database.db, gala.shardId));
+  await waitUntil('all are published', () => isOutboxEmpty(given.database.db, gala.shardId));
   await waitUntil('the partner was told of all', () => toldOf().size === references.length, 60_000);
   expect(toldOf()).toEqual(new Set(references));
   await waitUntil('all have an e-mail', () => mailServer.mails.length === references.length, 120_000);
@@ -157,6 +164,6 @@ test("today's processes beside the schema of the next release: no call fails, no
   const [again, workerAgain] = await Promise.all([startApiProcess(env), startWorkerProcess(env)]);
   const { body } = await new PartnerClient(again.baseUrl, gala).register(attendee(ticketId));
   expect(body).toMatchObject({ responseCode: '00' });
-  await waitUntil('it is published', () => isOutboxEmpty(database.db, gala.shardId));
+  await waitUntil('it is published', () => isOutboxEmpty(given.database.db, gala.shardId));
   for (const service of [again, workerAgain]) expect(await service.end()).toBe(0);
 });

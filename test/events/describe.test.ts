@@ -4,20 +4,30 @@ import { perform } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { runCli } from '../harness/service-process.ts';
 
+const { test, given } = databaseTest();
+
 let eventId: number;
 
 test.beforeAll(async () => {
-  ({ eventId } = await createFixture(database.db));
+  ({ eventId } = await createFixture(given.database.db));
 });
 
 const describeEvent = (...options: string[]) =>
-  runCli({ DATABASE_URL: database.url }, 'event', 'update', String(eventId), ...options, '--by', 'jane');
-const stored = async () => (await listEvents(database.db)).find(({ id }) => id === eventId)!;
+  runCli(
+    { DATABASE_URL: given.database.url },
+    'event',
+    'update',
+    String(eventId),
+    ...options,
+    '--by',
+    'jane',
+  );
+const stored = async () => (await listEvents(given.database.db)).find(({ id }) => id === eventId)!;
 
 test('an operator says when, where and in which language; what is not given stays, and "none" takes it away', async () => {
   expect(await stored()).toMatchObject({ startsAt: null, venue: null, language: 'en', replyTo: null });
@@ -38,7 +48,7 @@ test('an operator says when, where and in which language; what is not given stay
   expect(await stored()).toMatchObject({ venue: null, replyTo: null, language: 'de' });
   const { rows } = await sql<{ actor: string; before: { venue: string }; after: { venue: null } }>`
     select actor, before, after from audit_log where action = 'event.update' order by id desc limit 1`.execute(
-    database.db,
+    given.database.db,
   );
   expect(rows[0]).toMatchObject({
     actor: 'jane',
@@ -66,7 +76,7 @@ test.for([
 });
 
 test('two who set one border each cannot make an event end before it starts', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const change = (
     on: typeof db,
     details: { startsAt?: Date | null; endsAt?: Date | null; language?: Language },
@@ -82,7 +92,7 @@ test('two who set one border each cannot make an event end before it starts', as
 
 test('no such event is said so', async () => {
   const { code, output } = await runCli(
-    { DATABASE_URL: database.url },
+    { DATABASE_URL: given.database.url },
     'event',
     'update',
     '999999',

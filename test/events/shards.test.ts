@@ -7,24 +7,26 @@ import { listTickets } from '@floodgate/tickets';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { createTestDatabase } from '../harness/database.ts';
-import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { runCli } from '../harness/service-process.ts';
 
+const { test, given } = eventTest({ sharesEvent: true });
+
 // Several shards need no cluster: here they are all on one Postgres.
 
 test.beforeAll(async () => {
-  await sql`insert into shards (id) values (1)`.execute(database.db);
-  await sql`insert into journal_heads (shard_id) values (1)`.execute(database.db);
+  await sql`insert into shards (id) values (1)`.execute(given.database.db);
+  await sql`insert into journal_heads (shard_id) values (1)`.execute(given.database.db);
 });
 
 const move = (shardId: number) =>
-  perform(database.db, moveEventAction, { eventId: gala.eventId, shardId }, 'test');
+  perform(given.database.db, moveEventAction, { eventId: given.gala.eventId, shardId }, 'test');
 
 test('a ticket that is created while its event is moved goes with it', async () => {
-  const { db } = database;
-  const { eventId } = gala;
+  const { db } = given.database;
+  const { eventId } = given.gala;
   const moving = await db.startTransaction().execute();
   await perform(moving, moveEventAction, { eventId, shardId: 1 }, 'test');
   const creating = perform(db, createTicketAction, { eventId, title: 'Late', capacity: 5 }, 'test');
@@ -38,8 +40,8 @@ test('a ticket that is created while its event is moved goes with it', async () 
 });
 
 test('an event waits to be moved until its new ticket is there', async () => {
-  const { db } = database;
-  const { eventId } = gala;
+  const { db } = given.database;
+  const { eventId } = given.gala;
   await move(1);
   const creating = await db.startTransaction().execute();
   await perform(creating, createTicketAction, { eventId, title: 'Early', capacity: 5 }, 'test');
@@ -52,7 +54,7 @@ test('an event waits to be moved until its new ticket is there', async () => {
 });
 
 test('a ticket in another shard than its event is named', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const other = await createFixture(db);
   const ticketId = await other.addTicket();
   const elsewhere = 1 - other.shardId;
@@ -68,29 +70,29 @@ test('a ticket in another shard than its event is named', async () => {
 
 test('a ticket is found in whatever shard it is', async () => {
   await move(1);
-  const ticketId = await gala.addTicket();
-  const changed = await perform(database.db, updateTicketAction, { ticketId, capacity: 7 }, 'test');
+  const ticketId = await given.gala.addTicket();
+  const changed = await perform(given.database.db, updateTicketAction, { ticketId, capacity: 7 }, 'test');
   expect(changed).toMatchObject({ id: ticketId, capacity: 7 });
 });
 
 test('an event is not moved to where there is no shard, whoever has registered for it', async () => {
-  await sql`update tickets set taken = 1 where event_id = ${gala.eventId}`.execute(database.db);
+  await sql`update tickets set taken = 1 where event_id = ${given.gala.eventId}`.execute(given.database.db);
   await expect(move(5)).rejects.toThrow(/^no such shard$/);
-  await expect(move(1 - (await shardOf(gala.eventId)))).rejects.toThrow('the event has registrations');
-  await sql`update tickets set taken = 0 where event_id = ${gala.eventId}`.execute(database.db);
+  await expect(move(1 - (await shardOf(given.gala.eventId)))).rejects.toThrow('the event has registrations');
+  await sql`update tickets set taken = 0 where event_id = ${given.gala.eventId}`.execute(given.database.db);
 });
 
 async function shardOf(eventId: number): Promise<number> {
   const { rows } = await sql<{ shard: number }>`
-    select shard_id as shard from events where id = ${eventId}`.execute(database.db);
+    select shard_id as shard from events where id = ${eventId}`.execute(given.database.db);
   return rows[0]!.shard;
 }
 
 test('the list of events shows their shards where there are several', async () => {
   await move(1);
-  const { output } = await runCli({ DATABASE_URL: database.url }, 'event', 'list');
+  const { output } = await runCli({ DATABASE_URL: given.database.url }, 'event', 'list');
   expect(output).toMatch(/^ *id +shard +x-event-ref/);
-  expect(output).toMatch(new RegExp(`^ *${gala.eventId} +1 `, 'm'));
+  expect(output).toMatch(new RegExp(`^ *${given.gala.eventId} +1 `, 'm'));
   await using one = await createOneShard();
   expect((await runCli({ DATABASE_URL: one.url }, 'event', 'list')).output).not.toContain('shard');
 });
@@ -102,7 +104,7 @@ async function createOneShard() {
 }
 
 test('a shard in which nothing can be deleted keeps no other from it', async () => {
-  const { db } = database;
+  const { db } = given.database;
   for (const shard of [0, 1])
     await sql`
       insert into idempotency_keys (shard_id, partner_id, event_id, key, fingerprint, outcomes, serials, created_at)

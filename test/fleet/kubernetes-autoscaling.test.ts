@@ -5,7 +5,7 @@ import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { database, db, gala, test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { roleOf, withRole } from '../harness/service-roles.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
@@ -20,6 +20,8 @@ import {
   withoutKubectl,
   type Manifest,
 } from './manifests.ts';
+
+const { test, given } = eventTest();
 
 // The autoscalers in docker/kubernetes, and the query of KEDA on a real Postgres.
 
@@ -109,7 +111,7 @@ describe('the query of KEDA for workers', () => {
 
   /** Returns the age in seconds, asked as the worker's user as KEDA does. */
   async function age(): Promise<number> {
-    const connectionString = withRole(roleOf('worker'), database.url);
+    const connectionString = withRole(roleOf('worker'), given.database.url);
     const worker = connect({ connectionString, applicationName: 'keda', maxConnections: 1 });
     onTestFinished(() => worker.destroy());
     const { rows } = await sql.raw<Record<string, number>>(query!).execute(worker);
@@ -125,35 +127,37 @@ describe('the query of KEDA for workers', () => {
   });
 
   test('is the age of the oldest pending batch, and 0 when it is finalized', async () => {
-    const { batchId } = await commitBatch(db, gala);
+    const { batchId } = await commitBatch(given.db, given.gala);
     expect(await age()).toBeGreaterThan(0);
-    await sql`update batches set pending_since = now() - interval '25 s' where id = ${batchId}`.execute(db);
-    await commitBatch(db, gala);
+    await sql`update batches set pending_since = now() - interval '25 s' where id = ${batchId}`.execute(
+      given.db,
+    );
+    await commitBatch(given.db, given.gala);
     const seconds = await age();
     expect(seconds).toBeGreaterThan(25);
     // The replicas that KEDA asks for.
     expect(Math.ceil(seconds / Number(targetQueryValue))).toBeGreaterThan(specOf(scaled!).minReplicaCount);
-    await finalizePending(db, gala.shardId);
+    await finalizePending(given.db, given.gala.shardId);
     expect(await age()).toBe(0);
   });
 
   test('is the age of the oldest change', async () => {
-    const { serial } = await commitBatch(db, gala);
-    await finalizePending(db, gala.shardId);
-    const { pass_code } = await tablesOf(db)
+    const { serial } = await commitBatch(given.db, given.gala);
+    await finalizePending(given.db, given.gala.shardId);
+    const { pass_code } = await tablesOf(given.db)
       .selectFrom('registrations')
       .select('pass_code')
       .where('serial', '=', serial)
       .executeTakeFirstOrThrow();
-    const passReference = `${gala.passPrefix}-${gala.eventId}-${serial}-${pass_code}`;
-    await perform(db, cancelRegistrationAction, { passReference }, 'test');
+    const passReference = `${given.gala.passPrefix}-${given.gala.eventId}-${serial}-${pass_code}`;
+    await perform(given.db, cancelRegistrationAction, { passReference }, 'test');
     expect(await age()).toBeGreaterThan(0);
-    await finalizePending(db, gala.shardId);
+    await finalizePending(given.db, given.gala.shardId);
     expect(await age()).toBe(0);
   });
 
   test('reads the index of unfinished batches', async () => {
-    const plan = await db.transaction().execute(async (transaction) => {
+    const plan = await given.db.transaction().execute(async (transaction) => {
       await sql`set local enable_seqscan = off`.execute(transaction);
       const { rows } = await sql.raw<Record<string, string>>(`explain ${query}`).execute(transaction);
       return JSON.stringify(rows);

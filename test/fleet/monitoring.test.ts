@@ -7,7 +7,7 @@ import { describe, expect, inject, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { connectInTest } from '../harness/connect-in-test.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import { holdTable } from '../harness/hold-table.ts';
@@ -39,6 +39,8 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 import { enable, makeDue } from '../mail/mail-process.ts';
+
+const { test, given } = databaseTest();
 
 // A query with a wrong name finds nothing, and nothing looks like health. So each query of alerts, dashboards and scalers must give a value
 // other than zero in an installation with every kind of trouble.
@@ -101,15 +103,15 @@ test('the query of the autoscaler has the age of a pending batch, with the right
     .flatMap(({ spec }) => spec.triggers.filter(({ type }) => type === 'postgresql'))
     .map(({ metadata }) => metadata.query);
   expect(queries).not.toEqual([]);
-  await using worker = connectInTest(withRole(roleOf('worker'), database.url));
+  await using worker = connectInTest(withRole(roleOf('worker'), given.database.url));
   const ask = async (query: string) => {
     const { rows } = await sql.raw<Record<string, number>>(query).execute(worker);
     return Object.values(rows[0]!);
   };
-  const fixture = await createFixture(database.db);
-  await commitBatch(database.db, fixture, { relayInSeconds: 600 });
+  const fixture = await createFixture(given.database.db);
+  await commitBatch(given.database.db, fixture, { relayInSeconds: 600 });
   for (const query of queries) expect(await ask(query)).toEqual([expect.toSatisfy((age) => age > 0)]);
-  await finalizePending(database.db, fixture.shardId);
+  await finalizePending(given.database.db, fixture.shardId);
   for (const query of queries) expect(await ask(query)).toEqual([0]);
 });
 
@@ -184,18 +186,18 @@ async function startBusyReceiver(status: number) {
 
 /** Starts every process, a mail server and receivers of webhooks. The mail server and the receivers are too busy. */
 async function startInstallation() {
-  const gala = await createFixture(database.db);
+  const gala = await createFixture(given.database.db);
   const receivers = await Promise.all(RECEIVERS.map(startBusyReceiver));
-  for (const { url } of receivers) await addWebhook(database.db, gala, { url });
-  await enable(database.db, gala);
+  for (const { url } of receivers) await addWebhook(given.database.db, gala, { url });
+  await enable(given.database.db, gala);
   const mailServer = await startMailServer();
   mailServer.onRecipient = () => ({ responseCode: 421, message: '4.7.0 slow down' });
 
   const [apiPort, workerPort, otherWorkerPort, consolePort, consoleMetricsPort] = await Promise.all(
     Array.from({ length: 5 }, () => findFreePort().then(String)),
   );
-  const queueUrl = inject('redisUrl') ?? database.url;
-  const { url: DATABASE_URL } = database;
+  const queueUrl = inject('redisUrl') ?? given.database.url;
+  const { url: DATABASE_URL } = given.database;
   const env = {
     DATABASE_URL,
     QUEUE_URL: queueUrl,
@@ -260,7 +262,7 @@ async function trouble(installation: Installation): Promise<void> {
         return hasSeen(prometheus, expressions.get(name) ?? name);
       });
   };
-  await refusePoison(database.db);
+  await refusePoison(given.database.db);
   await stopDeliveries(installation, seen);
   const traffic = await startTraffic(installation);
   await refuseDeliveries(installation, seen);
@@ -270,8 +272,8 @@ async function trouble(installation: Installation): Promise<void> {
   await seen(['ProcessRestarts']);
   await traffic.stop();
   // Last, because nothing is finalized or delivered afterwards.
-  await sql`revoke select on batches from ${sql.id(roleOf('worker'))}`.execute(database.db);
-  await sql`revoke select on journal_consumers from ${sql.id(roleOf('delivery'))}`.execute(database.db);
+  await sql`revoke select on batches from ${sql.id(roleOf('worker'))}`.execute(given.database.db);
+  await sql`revoke select on journal_consumers from ${sql.id(roleOf('delivery'))}`.execute(given.database.db);
   await seen(['BacklogUnknown', 'LagUnknown']);
 }
 
@@ -294,7 +296,7 @@ async function stopDeliveries({ apiUrl, gala }: Installation, seen: Seen): Promi
 /** Registers until it is stopped: accepted, sold out and broken registrations, and guests whose addresses are refused. */
 async function startTraffic({ apiUrl, consoleUrl, gala }: Installation) {
   const partner = new PartnerClient(apiUrl, gala);
-  const other = await createFixture(database.db);
+  const other = await createFixture(given.database.db);
   const client = new PartnerClient(apiUrl, other);
   const [guests, ticketId, soldOut] = await Promise.all([
     gala.addTicket({ capacity: 100_000 }),
@@ -347,16 +349,16 @@ async function refuseDeliveries({ receivers, mailServer }: Installation, seen: S
   for (const { answer } of receivers) answer();
   await seen(['EmailsRefused', 'RetriesTooLong', 'WebhooksFailing', 'WebhooksDisabled']);
   mailServer.answers = false;
-  const lost = tablesOf(database.db).selectFrom('deliveries').where('possibly_twice', '=', true);
+  const lost = tablesOf(given.database.db).selectFrom('deliveries').where('possibly_twice', '=', true);
   await waitUntil('an answer is lost', () => lost.select('subject').limit(1).executeTakeFirst());
   mailServer.answers = true;
-  await makeDue(database.db);
+  await makeDue(given.database.db);
   await seen(['EmailsPossiblyTwice']);
 }
 
 /** A batch is pending until Prometheus has seen it. Then its finalization fails in every attempt. */
 async function failBatch(seen: Seen): Promise<void> {
-  const { db } = database;
+  const { db } = given.database;
   const { batchId } = await commitBatch(db, await createFixture(db), { relayInSeconds: 600 });
   await refuseToConfirm(db, batchId);
   await seen(['ConfirmationsLate']);
@@ -369,7 +371,7 @@ async function holdRegistrations(
   { burst }: Awaited<ReturnType<typeof startTraffic>>,
   seen: Seen,
 ): Promise<void> {
-  const { release } = await holdTable(database.db, 'registrations');
+  const { release } = await holdTable(given.database.db, 'registrations');
   await seen(['sum(floodgate_api_waiting)', 'PoolExhausted', 'RegistrationsRefused'], burst);
   await release();
 }

@@ -7,7 +7,9 @@ import { RULES, wrongFields } from './registration-rules.ts';
 import { runFuzz, type FuzzReport } from './run-fuzz.ts';
 import { storedBodies } from './stored-bodies.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
+
+const { test, given } = databaseTest();
 
 // npm test sends 5,000 messages from a seed of its own choice; npm run test:fuzz sends as many as it is told.
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 5_000);
@@ -21,7 +23,11 @@ let api: ServiceProcess & { baseUrl: string };
 let report: FuzzReport;
 
 test.beforeAll(async () => {
-  api = await startApiProcess({ DATABASE_URL: database.url, QUEUE_URL: database.url, ANSWER_WITHIN_MS });
+  api = await startApiProcess({
+    DATABASE_URL: given.database.url,
+    QUEUE_URL: given.database.url,
+    ANSWER_WITHIN_MS,
+  });
 });
 
 afterAll(async () => {
@@ -37,7 +43,7 @@ test(
     };
     report = await runFuzz({
       baseUrl: api.baseUrl,
-      db: database.db,
+      db: given.database.db,
       requests: REQUESTS,
       seed: SEED,
       onProgress,
@@ -55,7 +61,7 @@ test(
 test('what is stored is what was answered 00, as it was sent, and obeys the rules', async ({ skip }) => {
   skip(report.failures.length > 0, 'whose answer was not as expected is not remembered as registered');
   for (const { eventId, model, unanswered } of report.targets) {
-    const stored = await storedBodies(database.db, eventId);
+    const stored = await storedBodies(given.database.db, eventId);
     expect(stored.filter(({ body }) => wrongFields(body).length > 0)).toEqual([]);
     const registered = new Map(model.registrations.map((sent) => [sent.serial, bodyOf(sent)]));
     const expected = stored.filter(({ serial }) => registered.has(serial));
@@ -70,7 +76,7 @@ test('what is stored is what was answered 00, as it was sent, and obeys the rule
 
 test('each hold has the seats of its answer, with attendees only if it was confirmed', async () => {
   for (const { eventId, holds } of report.targets) {
-    const seats = await tablesOf(database.db)
+    const seats = await tablesOf(given.database.db)
       .selectFrom('registrations')
       .select([
         'hold_id as id',
@@ -113,7 +119,7 @@ const bodyOf = (sent: Reservation) => ({
 });
 
 test('the books balance', async () => {
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 test('the process is unharmed: it logged no error and no secret, and registers like before', async () => {

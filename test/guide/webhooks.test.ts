@@ -7,11 +7,13 @@ import { afterAll, expect, onTestFinished } from 'vitest';
 import { startExample } from './example.ts';
 import { blocksOf, isLike } from './page.ts';
 import { createProject, runBlock } from './run-block.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
 import { deliverInTest } from '../harness/webhooks-in-test.ts';
+
+const { test, given } = databaseTest();
 
 const blocks = blocksOf('webhooks');
 
@@ -67,12 +69,12 @@ test.for(receivers.map((block) => [block.line, block] as const))(
   'the receiver of line %i takes what is sent, once',
   async ([line, { code }]) => {
     const port = await findFreePort();
-    const fixture = await createFixture(database.db);
+    const fixture = await createFixture(given.database.db);
     const ticketId = await fixture.addTicket();
     const url = `http://127.0.0.1:${port}/`;
     // What happened before is not sent, which is no gap.
-    await confirmSome(database.db, fixture, ticketId, 2);
-    const { keys, endpoint } = await addWebhook(database.db, fixture, { url, from: 'now' });
+    await confirmSome(given.database.db, fixture, ticketId, 2);
+    const { keys, endpoint } = await addWebhook(given.database.db, fixture, { url, from: 'now' });
     const file = path.join(project, `receiver-${line}.js`);
     writeFileSync(file, code);
     const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secretText(keys.secret) };
@@ -86,10 +88,10 @@ test.for(receivers.map((block) => [block.line, block] as const))(
         () => null,
       ),
     ).catch(() => undefined);
-    await deliverInTest(database.url);
-    await confirmSome(database.db, fixture, ticketId, 3);
+    await deliverInTest(given.database.url);
+    await confirmSome(given.database.db, fixture, ticketId, 3);
     await waitUntil('it has printed', () => printed.includes('event.changes'));
-    await changeWebhook(database.db, endpoint, 'test');
+    await changeWebhook(given.database.db, endpoint, 'test');
     await waitUntil('it has printed the test', () => printed.includes('webhook.test'));
     // The first request here had no signature.
     expect(printed).toMatch(/^rejected: .*\nevent.changes 3\nwebhook.test\n$/);

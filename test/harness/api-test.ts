@@ -1,43 +1,56 @@
-import type { TestDatabase } from './database.ts';
-import { sharedTest as sharedEventTest, test as eventTest, useEvent as useOtherEvent } from './event-test.ts';
+import {
+  eventTest,
+  scopeOf,
+  type EventOptions,
+  type EventSettings,
+  type GivenEvent,
+  type TicketOfTest,
+} from './event-test.ts';
 import type { Fixture } from './fixture.ts';
 import { startInProcessApi, type InProcessApi } from './in-process-api.ts';
 import { PartnerClient } from './partner-client.ts';
+import type { SharedServers } from './shared-servers.ts';
 
-export { database, db, gala, ticketId, useTicket } from './event-test.ts';
-
-/** The API of the test file. */
-export let api: InProcessApi;
-/** The partner of the running test, as a client of that API. */
-export let partner: PartnerClient;
-
-const SETTINGS: Record<string, string> = {};
-
-async function startApi(
-  { database, apiSettings }: { database: TestDatabase; apiSettings: Record<string, string> },
-  { onCleanup }: { onCleanup: (close: () => Promise<void>) => void },
-) {
-  api = await startInProcessApi({ DATABASE_URL: database.url, ...apiSettings });
-  onCleanup(() => api.close());
-  return api;
+export interface GivenApi extends GivenEvent {
+  /** The API of the file. Its log begins with the file. */
+  api: InProcessApi;
+  /** The partner of the running test, as a client of that API. */
+  partner: PartnerClient;
 }
 
-/** Gives the rest of the running test another event, and its partner. */
-export async function useEvent(...settings: Parameters<typeof useOtherEvent>): Promise<void> {
-  partner = new PartnerClient(api.baseUrl, await useOtherEvent(...settings));
+interface ApiSettings {
+  apiSettings: Record<string, string>;
 }
 
-const createPartner = ({ api: { baseUrl }, gala }: { api: InProcessApi; gala: Fixture }) =>
-  (partner = new PartnerClient(baseUrl, gala));
-
-/** A test that has an event, and an API that belongs to its file. */
-export const test = eventTest
-  .extend('apiSettings', { scope: 'file' }, SETTINGS)
-  .extend('api', { scope: 'file', auto: true }, startApi)
-  .extend('partner', { auto: true }, createPartner);
-
-/** A test that shares its event with the other tests of its file. */
-export const sharedTest = sharedEventTest
-  .extend('apiSettings', { scope: 'file' }, SETTINGS)
-  .extend('api', { scope: 'file', auto: true }, startApi)
-  .extend('partner', { scope: 'file', auto: true }, createPartner);
+/**
+ * Returns the `test` of a file whose tests have an event, and an API. A file that overrides `apiSettings` has an API of its own.
+ */
+export function apiTest(options: EventOptions = {}) {
+  const { test: withEvent, given: givenEvent } = eventTest(options);
+  const given = givenEvent as GivenApi;
+  const useOtherEvent = given.useEvent.bind(given);
+  given.useEvent = async (event?: EventSettings, ticket?: TicketOfTest) => {
+    const gala = await useOtherEvent(event, ticket);
+    if (given.api) given.partner = new PartnerClient(given.api.baseUrl, gala);
+    return gala;
+  };
+  const startApi = async (
+    { servers, apiSettings }: ApiSettings & { servers: SharedServers },
+    { onCleanup }: { onCleanup: (close: () => Promise<void>) => void },
+  ) => {
+    const isShared = options.own === undefined && Object.keys(apiSettings).length === 0;
+    const api = isShared
+      ? await servers.api()
+      : await startInProcessApi({ DATABASE_URL: given.database.url, ...apiSettings });
+    api.forgetLog();
+    onCleanup(() => (isShared ? Promise.resolve(api.assertNothingPrivate()) : api.close()));
+    return (given.api = api);
+  };
+  const createPartner = ({ api: { baseUrl }, gala }: { api: InProcessApi; gala: Fixture }) =>
+    (given.partner = new PartnerClient(baseUrl, gala));
+  const test = withEvent
+    .extend('apiSettings', { scope: 'file' }, {} as ApiSettings['apiSettings'])
+    .extend('api', { scope: 'file', auto: true }, startApi)
+    .extend('partner', scopeOf(options.sharesEvent ?? false), createPartner);
+  return { test, given };
+}

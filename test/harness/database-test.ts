@@ -1,18 +1,40 @@
 import { test as plainTest } from 'vitest';
 import type { Database } from '@floodgate/database';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestDatabase, waitUntilNoneIsOpen, type TestDatabase } from './database.ts';
+import { forgetPrivate } from './private-data.ts';
+import { SharedServers } from './shared-servers.ts';
 
-/** The database of the test file. It is dropped after the last test. */
-export let database: TestDatabase;
-export let db: Database;
+/** What the tests of a file can use. Filled before the first test: a file must not read it while it loads. */
+export interface GivenDatabase {
+  database: TestDatabase;
+  db: Database;
+}
 
-/** A test whose file has a database. */
-export const test = plainTest
+export interface FileOptions {
+  /** Why the file needs a database and an API that no other file uses. Without a reason, the files of a worker share them. */
+  own?: string;
+}
+
+const workerTest = plainTest
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the pattern
-  .extend('database', { scope: 'file', auto: true }, async ({}, { onCleanup }) => {
-    database = await createTestDatabase();
-    ({ db } = database);
-    onCleanup(() => database.drop());
-    return database;
+  .extend('servers', { scope: 'worker' }, ({}, { onCleanup }) => {
+    const servers = new SharedServers();
+    onCleanup(() => servers.close());
+    return servers;
   })
-  .extend('db', { scope: 'file' }, () => db);
+  // What earlier files sent is in none of this file's logs.
+  .extend('privateData', { scope: 'file', auto: true }, forgetPrivate);
+
+/** Returns the `test` of a file with a database. */
+export function databaseTest({ own }: FileOptions = {}) {
+  const given = {} as GivenDatabase;
+  const test = workerTest
+    .extend('database', { scope: 'file', auto: true }, async ({ servers }, { onCleanup }) => {
+      const database = own === undefined ? await servers.database() : await createTestDatabase();
+      onCleanup(() => (own === undefined ? waitUntilNoneIsOpen(database.db) : database.drop()));
+      Object.assign(given, { database, db: database.db });
+      return database;
+    })
+    .extend('db', { scope: 'file' }, ({ database }) => database.db);
+  return { test, given };
+}

@@ -65,6 +65,19 @@ async function portOfShard(db: Database, shardId: number): Promise<string> {
   return rows[0]!.port;
 }
 
+/** Waits until no transaction is open in a database. A test that failed, or forgot one, would hold its locks for ever. */
+export async function waitUntilNoneIsOpen(db: Database): Promise<void> {
+  const isNoneOpen = async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and state like 'idle in transaction%'`.execute(
+      db,
+    );
+    return rows.length === 0;
+  };
+  await waitUntil('no transaction is open: a test has left one', isNoneOpen, CLOSE_WITHIN_MS);
+}
+
 async function isUnused(server: Database, name: string): Promise<boolean> {
   const { rows } = await sql`
     select from pg_stat_activity

@@ -8,6 +8,10 @@ import { underTest } from './service-roles.ts';
 export interface InProcessApi {
   baseUrl: string;
   log(): string;
+  /** Empties the log. */
+  forgetLog(): void;
+  /** Throws if the log contains private data: see private-data.ts. `close` calls it as well. */
+  assertNothingPrivate(): void;
   close(): Promise<void>;
 }
 
@@ -20,11 +24,13 @@ export async function startInProcessApi(
 ): Promise<InProcessApi> {
   const given = { HOST: '127.0.0.1', PORT: '0', QUEUE_URL: env.DATABASE_URL, ...env };
   const config = loadConfig(ApiConfig, underTest('api', given));
-  const { log, logged, assertNothingPrivate } = keptLog('API');
+  const { log, logged, forgetLog, assertNothingPrivate } = keptLog('API');
   const api = await startApi(config, log);
   return {
     baseUrl: api.baseUrl,
     log: logged,
+    forgetLog,
+    assertNothingPrivate,
     close: async () => {
       await api.disposeAsync();
       assertNothingPrivate();

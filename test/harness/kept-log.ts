@@ -14,6 +14,7 @@ export function keptLog(service: string) {
   return {
     log: createLogger(service, 'trace', destination),
     logged: () => logged,
+    forgetLog: () => void (logged = ''),
     assertNothingPrivate: () => assertNothingPrivate(`the log of the ${service}`, logged),
   };
 }

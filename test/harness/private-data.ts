@@ -28,6 +28,9 @@ const PATTERNS = [
   /[\w.+-]+@(?:[\w-]+\.)*example\b/i,
 ];
 
+/** Forgets all texts. */
+export const forgetPrivate = (): void => known.clear();
+
 /** Remembers texts that must stay private. */
 export function keepPrivate(texts: readonly unknown[]): void {
   for (const text of texts)

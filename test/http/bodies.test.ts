@@ -1,16 +1,18 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { api, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { attendee } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 
+const { test, given } = apiTest({ sharesEvent: true });
+
 test.override('ticket', {});
 
-const registration = () => Buffer.from(JSON.stringify(attendee(ticketId)));
+const registration = () => Buffer.from(JSON.stringify(attendee(given.ticketId)));
 
 const post = (body: Buffer, headers: Record<string, string> = {}) =>
-  partner.request('/api/v1/events/register', {
+  given.partner.request('/api/v1/events/register', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body,
@@ -48,7 +50,7 @@ test.each([
 });
 
 test('the longest valid registration is accepted in its longest spelling', async () => {
-  const longest = attendee(ticketId, {
+  const longest = attendee(given.ticketId, {
     fullName: '😀'.repeat(255),
     gender: '😀'.repeat(32),
     tableOrSeat: '😀'.repeat(64),
@@ -60,11 +62,11 @@ test('the longest valid registration is accepted in its longest spelling', async
     (unit) => `\\u${unit.charCodeAt(0).toString(16)}`,
   );
   expect(escaped.length).toBeGreaterThan(28_000);
-  expect((await partner.register(escaped)).body.responseCode).toBe('00');
+  expect((await given.partner.register(escaped)).body.responseCode).toBe('00');
 });
 
 test('a body above the limit is told the limit', async () => {
-  const answer = await partner.register(attendee(ticketId, { unknown: 'x'.repeat(36 * 1024) }));
+  const answer = await given.partner.register(attendee(given.ticketId, { unknown: 'x'.repeat(36 * 1024) }));
   expectFailure(answer, '10', 413);
   expect(answer.body.responseMessage).toBe('The body is larger than 36 KiB');
 });
@@ -72,7 +74,7 @@ test('a body above the limit is told the limit', async () => {
 test.each(['/docs/static/%2e%2e/', '/docs/static/%2e%2e/%2e%2e/package.json', '/docs/static/nothing'])(
   'GET %s, which has no body, is not told of one',
   async (path) => {
-    const answer = await exchange(api.baseUrl, requestText(`GET ${path}`, { host: 'api' }));
+    const answer = await exchange(given.api.baseUrl, requestText(`GET ${path}`, { host: 'api' }));
     expect([400, 404]).toContain(answer.status);
     expectFailure(answer, answer.status === 404 ? '60' : '10', answer.status);
     expect(answer.body.responseMessage).not.toMatch(/body|JSON/);

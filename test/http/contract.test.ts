@@ -5,14 +5,16 @@ import { describe, expect } from 'vitest';
 import { generateClientContract, typeOf } from '../client/generate-contract.ts';
 import { operationsOf, resolve, type Document } from '../harness/contract-document.ts';
 import { canRun, python } from '../guide/run-block.ts';
-import { api, gala, sharedTest as test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 test.override('apiSettings', { CONTACT_URL: 'mailto:api@example.com' });
 
 let document: Document;
 
 test.beforeAll(async () => {
-  document = (await (await fetch(`${api.baseUrl}/api/v1/openapi.json`)).json()) as Document;
+  document = (await (await fetch(`${given.api.baseUrl}/api/v1/openapi.json`)).json()) as Document;
 });
 
 test('the document that the linters, the clients and the site read is the one that is served', async () => {
@@ -119,9 +121,13 @@ describe('limits are what is enforced:', () => {
     method: string,
     init: { headers?: Record<string, string>; body?: string },
   ) => {
-    const caller = { 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef };
+    const caller = { 'x-secret-key': given.gala.secretKey, 'x-event-ref': given.gala.eventRef };
     const headers = { ...caller, 'content-type': 'application/json', ...init.headers };
-    const response = await fetch(api.baseUrl + path, { ...init, method: method.toUpperCase(), headers });
+    const response = await fetch(given.api.baseUrl + path, {
+      ...init,
+      method: method.toUpperCase(),
+      headers,
+    });
     const { responseCode } = (await response.json()) as { responseCode: string };
     return `${response.status} ${responseCode}`;
   };

@@ -1,13 +1,19 @@
 import { expect, onTestFinished } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { RawConnection } from '../harness/raw-http.ts';
 import { startApiProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
+const { test, given } = databaseTest();
+
 const REQUEST = 'GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n';
 
 async function startApi(env: Record<string, string>) {
-  const api = await startApiProcess({ DATABASE_URL: database.url, QUEUE_URL: database.url, ...env });
+  const api = await startApiProcess({
+    DATABASE_URL: given.database.url,
+    QUEUE_URL: given.database.url,
+    ...env,
+  });
   onTestFinished(async () => void (await api.end('SIGKILL')));
   return api;
 }

@@ -1,27 +1,29 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import { limitPartner } from '@floodgate/partners';
-import { api, database, gala, sharedTest as test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
+const { test, given } = apiTest({ sharesEvent: true });
+
 let body: string;
 let connection: RawConnection;
 
 test.beforeAll(async () => {
-  body = JSON.stringify(attendee(await gala.addTicket()));
+  body = JSON.stringify(attendee(await given.gala.addTicket()));
 });
 
 beforeEach(async () => {
-  connection = await RawConnection.open(api.baseUrl);
+  connection = await RawConnection.open(given.api.baseUrl);
 });
 
 afterEach(() => connection.close());
 
 /** The head of a registration that waits to be invited. */
-const head = (headers: Record<string, string> = {}, { secretKey, eventRef } = gala) =>
+const head = (headers: Record<string, string> = {}, { secretKey, eventRef } = given.gala) =>
   requestText('POST /api/v1/events/register', {
     host: 'api',
     'x-secret-key': secretKey,
@@ -60,12 +62,12 @@ test.each([
 });
 
 test('a registration above the limit is not invited', async () => {
-  const limited = await createFixture(database.db);
-  await limitPartner(database.db, limited.partnerId, 1);
-  const partner = new PartnerClient(api.baseUrl, limited);
+  const limited = await createFixture(given.database.db);
+  await limitPartner(given.database.db, limited.partnerId, 1);
+  const partner = new PartnerClient(given.api.baseUrl, limited);
   await waitUntil('an answer 50 to a head', async () => {
     await partner.tickets();
-    const other = await RawConnection.open(api.baseUrl);
+    const other = await RawConnection.open(given.api.baseUrl);
     other.send(head({}, limited));
     const answer = await other.answer().catch(() => null);
     other.close();
@@ -74,7 +76,7 @@ test('a registration above the limit is not invited', async () => {
 });
 
 test.each([{}, { 'content-length': '2' }])('a list of tickets with %o is not invited', async (content) => {
-  const { secretKey, eventRef } = gala;
+  const { secretKey, eventRef } = given.gala;
   const caller = { host: 'api', 'x-secret-key': secretKey, 'x-event-ref': eventRef };
   const asking = { expect: '100-continue', ...content };
   connection.send(requestText('GET /api/v1/events/tickets', { ...caller, ...asking }));

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = databaseTest();
 
 /** A pool closes by itself what was idle for 10 s. */
 const LESS_THAN_IDLE_MS = 6_000;
@@ -16,11 +18,11 @@ test('a start that fails closes everything that it has opened', async () => {
   const countConnections = async () => {
     const { rows } = await sql<{ count: number }>`select count(*) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()
-        and application_name <> ''`.execute(database.db);
+        and application_name <> ''`.execute(given.database.db);
     return rows[0]!.count;
   };
   const before = await countConnections();
-  await expect(startInProcessApi({ DATABASE_URL: database.url, PORT })).rejects.toThrow('EADDRINUSE');
+  await expect(startInProcessApi({ DATABASE_URL: given.database.url, PORT })).rejects.toThrow('EADDRINUSE');
   const areClosed = async () => (await countConnections()) <= before;
   await waitUntil('its connections are closed', areClosed, LESS_THAN_IDLE_MS);
   other.close();

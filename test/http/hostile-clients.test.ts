@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { residentMiB } from '../harness/process-usage.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
@@ -9,6 +9,8 @@ import { attendee } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
 import { startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = eventTest({ sharesEvent: true });
 
 const REGISTER = '/api/v1/events/register';
 const HEALTH = requestText('GET /health/live', { host: 'api' });
@@ -23,8 +25,8 @@ beforeEach(async () => {
   connections = [];
   // A client is given a quarter of the time that a stop may take.
   api = await startApiProcess({
-    DATABASE_URL: database.url,
-    QUEUE_URL: database.url,
+    DATABASE_URL: given.database.url,
+    QUEUE_URL: given.database.url,
     ANSWER_WITHIN_MS: '20000',
     SHUTDOWN_TIMEOUT_MS: '6000',
   });
@@ -44,8 +46,8 @@ async function open(options?: { allowHalfOpen: boolean }): Promise<RawConnection
 }
 
 function registration(): string {
-  const body = JSON.stringify(attendee(ticketId));
-  const headers = { host: 'api', 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef };
+  const body = JSON.stringify(attendee(given.ticketId));
+  const headers = { host: 'api', 'x-secret-key': given.gala.secretKey, 'x-event-ref': given.gala.eventRef };
   const content = { 'content-type': 'application/json', 'content-length': String(body.length) };
   return requestText(`POST ${REGISTER}`, { ...headers, ...content }, body);
 }
@@ -81,7 +83,7 @@ describe.each([
 });
 
 test('CONNECT behind a registration that waits, and a reset, harm nobody', async () => {
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   for (let count = 0; count < 20; count++) {
     const connection = await open();
     connection.send(registration() + CONNECT);
@@ -172,7 +174,7 @@ describe('a stop does not wait for', () => {
 });
 
 test('a stop that has given up a slow client answers what was read completely', async () => {
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   const [served, slow] = [await open(), await open()];
   served.send(registration());
   slow.send(registration().slice(0, -5));

@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
-import { partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { attendee } from '../harness/partner-client.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 test.override('ticket', {});
 
@@ -16,7 +18,7 @@ interface Asked {
 /** Returns the code, and what X-Invalid-Fields lists as `field rule`; undefined without the header. */
 async function ask(path: string, { method = 'POST', body, headers = ASKED }: Asked) {
   const json = body === undefined ? {} : { 'content-type': 'application/json' };
-  const answer = await partner.request(`/api/v1/${path}`, {
+  const answer = await given.partner.request(`/api/v1/${path}`, {
     method,
     headers: { ...json, ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -90,7 +92,12 @@ test.for<[string, string, Asked, string[]]>([
 });
 
 test('the fields of a bulk call are listed with their place, beside "00"', async () => {
-  const registrations = [attendee(ticketId), { ...attendee(ticketId), emailAddress: SENT }, 7, {}];
+  const registrations = [
+    attendee(given.ticketId),
+    { ...attendee(given.ticketId), emailAddress: SENT },
+    7,
+    {},
+  ];
   const { code, fields } = await ask('events/register/bulk', { body: { registrations } });
   expect([code, fields]).toEqual([
     '00',
@@ -107,7 +114,7 @@ test('the fields of a bulk call are listed with their place, beside "00"', async
 test('nothing is listed where nobody asked, or where nothing is wrong', async () => {
   for (const headers of [{}, { 'x-error-details': 'xml' }])
     expect(await ask('events/register', { body: {}, headers })).toMatchObject({ code: '11', header: null });
-  expect(await ask('events/register', { body: attendee(ticketId) })).toMatchObject({
+  expect(await ask('events/register', { body: attendee(given.ticketId) })).toMatchObject({
     code: '00',
     header: null,
   });

@@ -1,11 +1,13 @@
 import { issueKey } from '@floodgate/partners';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { api, database, gala, sharedTest as test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 const REGISTER = '/api/v1/events/register';
 const TICKETS = '/api/v1/events/tickets';
@@ -17,11 +19,11 @@ let caller: Record<string, string>;
 let connection: RawConnection;
 
 test.beforeAll(async () => {
-  caller = { host: 'api', 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef };
+  caller = { host: 'api', 'x-secret-key': given.gala.secretKey, 'x-event-ref': given.gala.eventRef };
 });
 
 beforeEach(async () => {
-  connection = await RawConnection.open(api.baseUrl);
+  connection = await RawConnection.open(given.api.baseUrl);
 });
 
 afterEach(() => connection.close());
@@ -33,7 +35,7 @@ const postJson = (headers: Record<string, string>, body: string) =>
   requestText(`POST ${REGISTER}`, { ...caller, 'content-type': 'application/json', ...headers }, body);
 
 function registration(headers: Record<string, string> = {}): string {
-  const body = JSON.stringify(attendee(ticketId));
+  const body = JSON.stringify(attendee(given.ticketId));
   return postJson({ 'content-length': String(body.length), ...headers }, body);
 }
 
@@ -78,7 +80,7 @@ test.each([
     expectFailure(answer, '10', status);
     expect(answer.headers.get('connection')).toBe('close');
     expect(await connection.closed()).toBe('');
-    connection = await RawConnection.open(api.baseUrl);
+    connection = await RawConnection.open(given.api.baseUrl);
     connection.send(registration());
     expect((await connection.answer()).body.responseCode).toBe('00');
     expect(await countStored()).toBe(before + 1);
@@ -86,10 +88,10 @@ test.each([
 );
 
 async function countStored(): Promise<number> {
-  const rows = await tablesOf(database.db)
+  const rows = await tablesOf(given.database.db)
     .selectFrom('registrations')
     .select('serial')
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .execute();
   return rows.length;
 }
@@ -123,7 +125,7 @@ test('CONNECT is answered 60, and the connection is closed', async () => {
 });
 
 test('CONNECT behind a slow request is answered after it', async () => {
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   connection.send(registration() + requestText('CONNECT example.com:443', { host: 'example.com' }));
   await held.waiters(1);
   await held.release();
@@ -145,7 +147,7 @@ test('a request that was refused by its head gets no second answer for its body'
   connection.send(refused('garbage\r\n\r\n'));
   expectFailure(await connection.answer(), '20', 401);
   expect(await connection.closed()).toBe('');
-  connection = await RawConnection.open(api.baseUrl);
+  connection = await RawConnection.open(given.api.baseUrl);
   connection.send(refused(''));
   expectFailure(await connection.answer(), '20', 401);
   connection.send('garbage\r\n\r\n');
@@ -171,7 +173,7 @@ test('an expectation nobody knows is ignored', async () => {
 });
 
 test('garbage behind a request is answered after that request, whose answer stays whole', async () => {
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   connection.send(`${registration()}garbage\r\n\r\n`);
   await held.waiters(1);
   await held.release();
@@ -182,10 +184,10 @@ test('garbage behind a request is answered after that request, whose answer stay
 
 test('garbage behind a quick and a slow request is answered after both', async () => {
   // A key that was never used: the first answer cannot be at hand before the garbage is read.
-  const { secretKey } = await issueKey(database.db, gala.partnerId);
-  const held = await holdTicket(database.db, ticketId);
+  const { secretKey } = await issueKey(given.database.db, given.gala.partnerId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   connection.send(`${getTickets({ 'x-secret-key': secretKey })}${registration()}garbage\r\n\r\n`);
-  expect((await connection.answer()).body.responseData).toMatchObject([{ id: ticketId }]);
+  expect((await connection.answer()).body.responseData).toMatchObject([{ id: given.ticketId }]);
   await held.waiters(1);
   await held.release();
   expect((await connection.answer()).text).toMatch(/^{"responseCode":"00",.*"GALA-/);
@@ -194,11 +196,11 @@ test('garbage behind a quick and a slow request is answered after both', async (
 });
 
 test('pipelined requests are answered in their order, slow and quick ones', async () => {
-  const { secretKey } = await issueKey(database.db, gala.partnerId);
+  const { secretKey } = await issueKey(given.database.db, given.gala.partnerId);
   connection.send((registration() + getTickets({ 'x-secret-key': secretKey })).repeat(8));
   for (let count = 0; count < 8; count++) {
     expect((await connection.answer()).body.responseData).toMatch(/^GALA-/);
-    expect((await connection.answer()).body.responseData).toMatchObject([{ id: ticketId }]);
+    expect((await connection.answer()).body.responseData).toMatchObject([{ id: given.ticketId }]);
   }
 });
 
@@ -217,7 +219,7 @@ test.each([
     connection.send(text());
     const answer = await connection.answer();
     expect(answer.status).toBe(200);
-    expect(answer.body.responseData).toMatchObject([{ id: ticketId }]);
+    expect(answer.body.responseData).toMatchObject([{ id: given.ticketId }]);
     expect(answer.headers.get('connection')).toBe('keep-alive');
   }
   connection.send(registration());

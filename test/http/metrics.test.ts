@@ -1,9 +1,11 @@
 import { expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { api, database, gala, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 test.override('ticket', { capacity: 2 });
 
@@ -23,10 +25,10 @@ const ROUTE = '/api/v1/events/register';
 test('requests are counted by route and code, and groups by size and time', async () => {
   const codes = [];
   for (let count = 0; count < 3; count++)
-    codes.push((await partner.register(attendee(ticketId))).body.responseCode);
+    codes.push((await given.partner.register(attendee(given.ticketId))).body.responseCode);
   expect(codes).toEqual(['00', '00', '32']);
-  await fetch(`${api.baseUrl}/nowhere/${gala.eventRef}`);
-  await fetch(`${api.baseUrl}${ROUTE}`, { method: 'POST' });
+  await fetch(`${given.api.baseUrl}/nowhere/${given.gala.eventRef}`);
+  await fetch(`${given.api.baseUrl}${ROUTE}`, { method: 'POST' });
   const text = await read();
   const requests = (route: string, code: string) =>
     valueOf(text, `floodgate_api_requests_total{route="${route}",code="${code}"}`);
@@ -40,16 +42,19 @@ test('requests are counted by route and code, and groups by size and time', asyn
   expect(valueOf(text, 'floodgate_api_group_seconds_count{kind="register"}')).toBe(3);
   expect(valueOf(text, 'floodgate_api_group_registrations_sum{kind="register"}')).toBe(3);
   expect(valueOf(text, 'floodgate_api_waiting{kind="register"}')).toBe(0);
-  for (const secret of [gala.secretKey, gala.eventRef]) expect(text).not.toContain(secret);
+  for (const secret of [given.gala.secretKey, given.gala.eventRef]) expect(text).not.toContain(secret);
 });
 
 test('the seats left are those of the tickets on sale', async () => {
-  const [large, closed] = [await gala.addTicket({ capacity: 500 }), await gala.addTicket({ active: false })];
-  await commitBatch(database.db, gala);
+  const [large, closed] = [
+    await given.gala.addTicket({ capacity: 500 }),
+    await given.gala.addTicket({ active: false }),
+  ];
+  await commitBatch(given.database.db, given.gala);
   const text = await read();
   const left = (ticket: number) =>
-    valueOf(text, `floodgate_api_seats_left{event="${gala.eventId}",ticket="${ticket}"}`);
-  expect([left(large), left(ticketId), left(closed)]).toEqual([500, 0, undefined]);
+    valueOf(text, `floodgate_api_seats_left{event="${given.gala.eventId}",ticket="${ticket}"}`);
+  expect([left(large), left(given.ticketId), left(closed)]).toEqual([500, 0, undefined]);
 });
 
 test('connections are counted by pool', async () => {
@@ -62,9 +67,9 @@ test('connections are counted by pool', async () => {
 });
 
 test('the access log has a line per request, without secrets and attendees', async () => {
-  const other = await startInProcessApi({ DATABASE_URL: database.url, ACCESS_LOG: 'true' });
-  const client = new PartnerClient(other.baseUrl, gala);
-  const { headers } = await client.register(attendee(await gala.addTicket()));
+  const other = await startInProcessApi({ DATABASE_URL: given.database.url, ACCESS_LOG: 'true' });
+  const client = new PartnerClient(other.baseUrl, given.gala);
+  const { headers } = await client.register(attendee(await given.gala.addTicket()));
   await fetch(`${other.baseUrl}/nowhere?who=nobody@partner.floodgate-tests.org`);
   await other.close();
   const lines = other
@@ -82,14 +87,16 @@ test('the access log has a line per request, without secrets and attendees', asy
     },
     { method: 'GET', route: 'none', code: '60' },
   ]);
-  for (const text of [gala.secretKey, gala.eventRef, 'nobody@']) expect(lines.join('')).not.toContain(text);
+  for (const text of [given.gala.secretKey, given.gala.eventRef, 'nobody@'])
+    expect(lines.join('')).not.toContain(text);
 });
 
 test('without METRICS_PORT nothing is served, and the port of partners never shows metrics', async () => {
-  const other = await startInProcessApi({ DATABASE_URL: database.url });
+  const other = await startInProcessApi({ DATABASE_URL: given.database.url });
   try {
-    expect((await new PartnerClient(other.baseUrl, gala).tickets()).status).toBe(200);
-    for (const { baseUrl } of [api, other]) expect((await fetch(`${baseUrl}/metrics`)).status).toBe(404);
+    expect((await new PartnerClient(other.baseUrl, given.gala).tickets()).status).toBe(200);
+    for (const { baseUrl } of [given.api, other])
+      expect((await fetch(`${baseUrl}/metrics`)).status).toBe(404);
   } finally {
     await other.close();
   }

@@ -1,20 +1,22 @@
 import { expect } from 'vitest';
-import { api, gala, partner, sharedTest as test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { attendee } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 
+const { test, given } = apiTest({ sharesEvent: true });
+
 test('no cache on the way keeps what is answered to a key, refusals included', async () => {
-  const ticketId = await gala.addTicket();
-  const registered = await partner.register(attendee(ticketId));
+  const ticketId = await given.gala.addTicket();
+  const registered = await given.partner.register(attendee(ticketId));
   const answers = [
     registered,
-    await partner.register('{'),
-    await partner.register(attendee(ticketId), { 'x-secret-key': 'fg_' }),
-    await partner.tickets(),
-    await partner.registration(String(registered.body.responseData)),
-    await partner.registration('GALA-1-1-1234567890'),
-    await partner.request('/api/v1/events/tickets', { headers: { 'x-event-ref': '' } }),
+    await given.partner.register('{'),
+    await given.partner.register(attendee(ticketId), { 'x-secret-key': 'fg_' }),
+    await given.partner.tickets(),
+    await given.partner.registration(String(registered.body.responseData)),
+    await given.partner.registration('GALA-1-1-1234567890'),
+    await given.partner.request('/api/v1/events/tickets', { headers: { 'x-event-ref': '' } }),
   ];
   expect(answers.map(({ body }) => body.responseCode)).toEqual(['00', '10', '20', '00', '00', '34', '12']);
   for (const { headers } of answers) expect(headers.get('cache-control')).toBe('no-store');
@@ -23,9 +25,12 @@ test('no cache on the way keeps what is answered to a key, refusals included', a
 test.each(['/docs/static/nothing', '/docs/static/..%2f..%2fpackage.json', '/docs/nothing'])(
   'a file of the documentation that does not exist is answered without repeating its path: %s',
   async (path) => {
-    const answer = await exchange(api.baseUrl, requestText(`GET ${path}?${gala.secretKey}`, { host: 'api' }));
+    const answer = await exchange(
+      given.api.baseUrl,
+      requestText(`GET ${path}?${given.gala.secretKey}`, { host: 'api' }),
+    );
     expectFailure(answer, '60', 404);
     expect(answer.text).not.toContain(path);
-    expect(answer.text).not.toContain(gala.secretKey);
+    expect(answer.text).not.toContain(given.gala.secretKey);
   },
 );

@@ -3,7 +3,7 @@ import { issueKey, noteKeyUse } from '@floodgate/partners';
 import Fastify from 'fastify';
 import { expect, onTestFinished } from 'vitest';
 import { healthRoutes } from '@floodgate/http';
-import { api, database, sharedTest as test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTable } from '../harness/hold-table.ts';
 import { finalizePending } from '../harness/journal.ts';
@@ -11,6 +11,8 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { RawConnection } from '../harness/raw-http.ts';
 import { recording } from '../harness/recorded-statements.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 // What anybody may have the API ask of Postgres, as often as they like: it must not stand in the way of the others.
 
@@ -20,14 +22,15 @@ let mine: Fixture;
 let theirs: Fixture;
 
 test.beforeAll(async () => {
-  [mine, theirs] = [await createFixture(database.db), await createFixture(database.db)];
+  [mine, theirs] = [await createFixture(given.database.db), await createFixture(given.database.db)];
 });
 
-const clientOf = (caller: Pick<Fixture, 'secretKey' | 'eventRef'>) => new PartnerClient(api.baseUrl, caller);
+const clientOf = (caller: Pick<Fixture, 'secretKey' | 'eventRef'>) =>
+  new PartnerClient(given.api.baseUrl, caller);
 
 /** Locks a table, and counts the statements that wait for it. */
 async function watchTable(table: string) {
-  const { release, waiters } = await holdTable(database.db, table);
+  const { release, waiters } = await holdTable(given.database.db, table);
   return {
     release,
     waiters,
@@ -50,7 +53,7 @@ async function flood(
   headersOf: (index: number) => Record<string, string>,
   method = 'GET',
 ): Promise<Answer[]> {
-  const connection = await RawConnection.open(api.baseUrl);
+  const connection = await RawConnection.open(given.api.baseUrl);
   onTestFinished(() => connection.close());
   const requests = paths.map((path, index) => {
     const lines = Object.entries(headersOf(index)).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -63,7 +66,7 @@ async function flood(
 }
 
 const codes = (answers: Answer[]) => [...new Set(answers.map(({ body }) => body.responseCode))].toSorted();
-const isReady = async () => (await fetch(`${api.baseUrl}/health/ready`)).status;
+const isReady = async () => (await fetch(`${given.api.baseUrl}/health/ready`)).status;
 const madeUpKey = () => `fg_${randomBytes(8).toString('hex')}_${randomBytes(32).toString('base64url')}`;
 
 test('thousands of made-up keys occupy one connection to Postgres, and no more', async () => {
@@ -101,7 +104,7 @@ test('of a partner that calls the webhook routes thousands of times few requests
   await waitUntil('one waits for the table', async () => (await held.waiters()) > 0);
   const { secretKey, eventRef } = mine;
   const headers = { 'x-secret-key': secretKey, 'x-event-ref': eventRef };
-  const other = fetch(`${api.baseUrl}/api/v1/webhooks`, { headers });
+  const other = fetch(`${given.api.baseUrl}/api/v1/webhooks`, { headers });
   await held.release();
   expect((await other).status).toBe(200);
   // No more of one partner wait than the queue has places for.
@@ -113,7 +116,7 @@ test('of a partner that asks for thousands of pictures of passes one is drawn at
   const registerBy = async (one: Fixture) =>
     String((await clientOf(one).register(attendee(await one.addTicket()))).body.responseData);
   const theirReference = await registerBy(theirs);
-  await finalizePending(database.db, theirs.shardId);
+  await finalizePending(given.database.db, theirs.shardId);
   const passReference = await registerBy(mine);
   const held = await watchTable('registrations');
   const paths = Array<string>(FLOOD).fill(`/api/v1/events/registrations/${theirReference}/pass`);
@@ -131,7 +134,7 @@ test('of a partner that asks for thousands of pictures of passes one is drawn at
 });
 
 test('however many reset a test event, one of them is at work, on a connection of its own', async () => {
-  const trial = await createFixture(database.db, 'allow', 'test');
+  const trial = await createFixture(given.database.db, 'allow', 'test');
   const ticketId = await mine.addTicket();
   const held = await watchTable('idempotency_keys');
   const answers = flood(
@@ -150,7 +153,7 @@ test('however many ask whether the API is ready, Postgres is asked once at a tim
   const statements: string[] = [];
   const app = Fastify();
   onTestFinished(() => app.close());
-  healthRoutes(app, recording(database.db, statements), { problem: () => null });
+  healthRoutes(app, recording(given.database.db, statements), { problem: () => null });
   const ask = () => app.inject('/health/ready');
   const answers = await Promise.all(Array.from({ length: 100 }, ask));
   expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
@@ -164,7 +167,7 @@ test('what is looked for together is answered to each by itself', async () => {
   const pass = async (caller: Fixture, ticketId: number) =>
     String((await clientOf(caller).register(attendee(ticketId))).body.responseData);
   const passes = { mine: await pass(mine, myTicket), theirs: await pass(theirs, theirTicket) };
-  const keyOf = async ({ partnerId }: Fixture) => (await issueKey(database.db, partnerId)).secretKey;
+  const keyOf = async ({ partnerId }: Fixture) => (await issueKey(given.database.db, partnerId)).secretKey;
   const wrong = (secretKey: string) => `${secretKey.slice(0, -43)}${'A'.repeat(43)}`;
 
   // A key of its own for each: nothing is remembered, everything is read.
@@ -199,14 +202,14 @@ test('what is looked for together is answered to each by itself', async () => {
 
 test('the use of a key that somebody is just noting is not waited for', async () => {
   const [busy, free] = [
-    await issueKey(database.db, mine.partnerId),
-    await issueKey(database.db, mine.partnerId),
+    await issueKey(given.database.db, mine.partnerId),
+    await issueKey(given.database.db, mine.partnerId),
   ];
-  const rival = await database.db.startTransaction().execute();
+  const rival = await given.database.db.startTransaction().execute();
   onTestFinished(() => rival.rollback().execute());
   await noteKeyUse(rival, [busy.keyId]);
-  await noteKeyUse(database.db, [busy.keyId, free.keyId]);
-  const uses = database.db.selectFrom('secret_key_uses').select('key_id');
+  await noteKeyUse(given.database.db, [busy.keyId, free.keyId]);
+  const uses = given.database.db.selectFrom('secret_key_uses').select('key_id');
   expect(await uses.where('key_id', 'in', [busy.keyId, free.keyId]).execute()).toEqual([
     { key_id: free.keyId },
   ]);

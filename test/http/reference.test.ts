@@ -1,16 +1,18 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'vitest';
-import { api, gala, partner, sharedTest as test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { operationsOf, type Document } from '../harness/contract-document.ts';
 import { attendee, type Answer } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 type Envelope = Answer['body'];
 
 let document: Document;
 
 test.beforeAll(async () => {
-  const response = await fetch(`${api.baseUrl}/api/v1/openapi.json`);
+  const response = await fetch(`${given.api.baseUrl}/api/v1/openapi.json`);
   document = (await response.json()) as typeof document;
 });
 
@@ -84,16 +86,19 @@ test('the example of a registration registers for good', async () => {
   const { requestBody } = operation('registerForEvent');
   const example = requestBody!.content['application/json'].example as object;
   expect(example).toMatchObject({ fullName: 'Jane Doe', emailAddress: 'jane@example.com' });
-  const answer = await partner.register({ ...example, organizedEventTicketID: await gala.addTicket() });
+  const answer = await given.partner.register({
+    ...example,
+    organizedEventTicketID: await given.gala.addTicket(),
+  });
   expect(answer.body.responseCode).toBe('00');
 });
 
 test('an example of success has the fields of the real answer, in their order', async () => {
-  const { body } = await partner.register(attendee(await gala.addTicket()));
+  const { body } = await given.partner.register(attendee(await given.gala.addTicket()));
   const real = {
     registerForEvent: body,
-    getTickets: (await partner.tickets()).body,
-    getRegistration: (await partner.registration(body.responseData as string)).body,
+    getTickets: (await given.partner.tickets()).body,
+    getRegistration: (await given.partner.registration(body.responseData as string)).body,
   };
   for (const [id, answer] of Object.entries(real))
     expect(shapeOf(examplesOf(id, 200)[0]!.responseData)).toEqual(shapeOf(answer.responseData));
@@ -105,8 +110,9 @@ const shapeOf = (data: unknown): unknown => {
 };
 
 const raw = (headers: Record<string, string>) =>
-  exchange(api.baseUrl, requestText('GET /api/v1/events/tickets', { host: 'api', ...headers }));
-const post = (body: string, type = 'application/json') => partner.register(body, { 'content-type': type });
+  exchange(given.api.baseUrl, requestText('GET /api/v1/events/tickets', { host: 'api', ...headers }));
+const post = (body: string, type = 'application/json') =>
+  given.partner.register(body, { 'content-type': type });
 const BULK = '/api/v1/events/register/bulk';
 const BIG = { method: 'POST', headers: { 'content-type': 'application/json' } };
 const eventRef = '01234567-89ab-4cde-8f01-23456789abcd';
@@ -114,16 +120,31 @@ const eventRef = '01234567-89ab-4cde-8f01-23456789abcd';
 test.for<[string, string, number, () => Promise<Answer>]>([
   ['registerForEvent', '10', 400, () => post('{')],
   ['registerForEvent', '10', 413, () => post(' '.repeat(100_000))],
-  ['registerInBulk', '10', 413, () => partner.request(BULK, { ...BIG, body: ' '.repeat(1024 * 1024 + 1) })],
+  [
+    'registerInBulk',
+    '10',
+    413,
+    () => given.partner.request(BULK, { ...BIG, body: ' '.repeat(1024 * 1024 + 1) }),
+  ],
   ['registerForEvent', '10', 415, () => post('<a/>', 'application/xml')],
-  ['registerForEvent', '11', 422, () => partner.register({ ...attendee(1), fullName: '', emailAddress: '' })],
-  ['listRegistrations', '11', 422, () => partner.request(`/api/v1/events/registrations?after=x&limit=1001`)],
-  ['getTickets', '10', 400, () => exchange(api.baseUrl, 'hello\r\n\r\n')],
+  [
+    'registerForEvent',
+    '11',
+    422,
+    () => given.partner.register({ ...attendee(1), fullName: '', emailAddress: '' }),
+  ],
+  [
+    'listRegistrations',
+    '11',
+    422,
+    () => given.partner.request(`/api/v1/events/registrations?after=x&limit=1001`),
+  ],
+  ['getTickets', '10', 400, () => exchange(given.api.baseUrl, 'hello\r\n\r\n')],
   ['getTickets', '10', 431, () => raw({ padding: 'x'.repeat(20_000) })],
-  ['getTickets', '12', 400, () => raw({ 'x-secret-key': gala.secretKey })],
+  ['getTickets', '12', 400, () => raw({ 'x-secret-key': given.gala.secretKey })],
   ['getTickets', '20', 401, () => raw({ 'x-event-ref': eventRef, 'x-secret-key': 'fg_' })],
-  ['getTickets', '21', 404, () => raw({ 'x-event-ref': eventRef, 'x-secret-key': gala.secretKey })],
-  ['getRegistration', '34', 404, () => partner.registration('GALA-1042-317-4829137450')],
+  ['getTickets', '21', 404, () => raw({ 'x-event-ref': eventRef, 'x-secret-key': given.gala.secretKey })],
+  ['getRegistration', '34', 404, () => given.partner.registration('GALA-1042-317-4829137450')],
 ])('the example of %s for %s with HTTP %i is what the API answers', async ([id, code, status, provoke]) => {
   const answer = await provoke();
   expect(answer.status).toBe(status);
@@ -131,9 +152,12 @@ test.for<[string, string, number, () => Promise<Answer>]>([
 });
 
 test('/ leads to the page, and the page may reach nothing but this server', async () => {
-  const root = await fetch(`${api.baseUrl}/`, { redirect: 'manual' });
-  expect([root.status, new URL(root.headers.get('location')!, api.baseUrl).pathname]).toEqual([302, '/docs']);
-  const page = await fetch(`${api.baseUrl}/docs`);
+  const root = await fetch(`${given.api.baseUrl}/`, { redirect: 'manual' });
+  expect([root.status, new URL(root.headers.get('location')!, given.api.baseUrl).pathname]).toEqual([
+    302,
+    '/docs',
+  ]);
+  const page = await fetch(`${given.api.baseUrl}/docs`);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   const policy = page.headers.get('content-security-policy')!;
   expect(policy).toContain("default-src 'none'");
@@ -141,7 +165,7 @@ test('/ leads to the page, and the page may reach nothing but this server', asyn
 });
 
 test("the page's script is sent once to a browser that keeps it", async () => {
-  const url = `${api.baseUrl}/docs/reference.js`;
+  const url = `${given.api.baseUrl}/docs/reference.js`;
   const first = await fetch(url);
   expect(first.headers.get('content-type')).toMatch(/javascript/);
   expect((await first.arrayBuffer()).byteLength).toBeGreaterThan(1_000_000);

@@ -20,8 +20,10 @@ import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { perform } from '@floodgate/audit';
 import { webhookActions } from '@floodgate/webhooks/actions';
-import { api, database, gala, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 const REGISTER = '/api/v1/events/register';
 const TICKETS = '/api/v1/events/tickets';
@@ -37,71 +39,73 @@ let proxiedApi: InProcessApi;
 let onePerAttendee: Fixture;
 
 test.beforeAll(async () => {
-  proxy = await TcpProxy.start(database.url);
+  proxy = await TcpProxy.start(given.database.url);
   proxiedApi = await startInProcessApi({
-    DATABASE_URL: proxy.through(database.url),
-    QUEUE_URL: database.url,
+    DATABASE_URL: proxy.through(given.database.url),
+    QUEUE_URL: given.database.url,
     ANSWER_WITHIN_MS: '1500',
   });
-  onePerAttendee = await createFixture(database.db, 'reject');
-  await refusePoison(database.db);
+  onePerAttendee = await createFixture(given.database.db, 'reject');
+  await refusePoison(given.database.db);
 });
 
 afterAll(async () => {
-  await Promise.all([api.close(), proxiedApi.close()]);
+  await Promise.all([given.api.close(), proxiedApi.close()]);
   await proxy.stop();
 });
 
 /** A code, its HTTP status, when it is answered, and how that is brought about. */
 type Provocation = [ResponseCode, number, string, () => Promise<Answer>];
 
-const withKey = (secretKey: string) => partner.request(TICKETS, { headers: { 'x-secret-key': secretKey } });
-const withEventRef = (eventRef: string) => partner.request(TICKETS, { headers: { 'x-event-ref': eventRef } });
+const withKey = (secretKey: string) =>
+  given.partner.request(TICKETS, { headers: { 'x-secret-key': secretKey } });
+const withEventRef = (eventRef: string) =>
+  given.partner.request(TICKETS, { headers: { 'x-event-ref': eventRef } });
 const withWrongKey = (body: string, headers = {}) =>
-  partner.register(body, { 'x-secret-key': 'wrong', ...headers });
+  given.partner.register(body, { 'x-secret-key': 'wrong', ...headers });
 const getTickets = (headers: Record<string, string>) =>
-  exchange(api.baseUrl, requestText(`GET ${TICKETS}`, { host: 'api', ...headers }));
-const register = (differing = {}) => partner.register(attendee(ticketId, differing));
+  exchange(given.api.baseUrl, requestText(`GET ${TICKETS}`, { host: 'api', ...headers }));
+const register = (differing = {}) => given.partner.register(attendee(given.ticketId, differing));
 
 function withKeyTwice(): Promise<Answer> {
-  const { eventRef, secretKey } = gala;
+  const { eventRef, secretKey } = given.gala;
   return getTickets({ 'x-event-ref': eventRef, 'x-secret-key': secretKey, 'X-Secret-Key': secretKey });
 }
 
 async function onTicket(settings: Parameters<Fixture['addTicket']>[0]): Promise<Answer> {
-  return partner.register(attendee(await gala.addTicket(settings)));
+  return given.partner.register(attendee(await given.gala.addTicket(settings)));
 }
 
 async function cancelTooLate(): Promise<Answer> {
-  const late = await createFixture(database.db);
-  await updateEvent(database.db, late.eventId, { cancelUntil: new Date(Date.now() - HOUR_MS) });
-  const client = new PartnerClient(api.baseUrl, late);
+  const late = await createFixture(given.database.db);
+  await updateEvent(given.database.db, late.eventId, { cancelUntil: new Date(Date.now() - HOUR_MS) });
+  const client = new PartnerClient(given.api.baseUrl, late);
   const { body } = await client.register(attendee(await late.addTicket()));
   return client.cancel(String(body.responseData));
 }
 
 async function passTooEarly(): Promise<Answer> {
   const { body } = await register();
-  return partner.pass(String(body.responseData));
+  return given.partner.pass(String(body.responseData));
 }
 
 async function withExpiredKey(): Promise<Answer> {
-  const key = await issueKey(database.db, gala.partnerId, new Date(Date.now() - HOUR_MS));
+  const key = await issueKey(given.database.db, given.gala.partnerId, new Date(Date.now() - HOUR_MS));
   return withKey(key.secretKey);
 }
 
 async function withRevokedKey(): Promise<Answer> {
-  const key = await issueKey(database.db, gala.partnerId);
-  await revokeKey(database.db, key.keyId);
+  const key = await issueKey(given.database.db, given.gala.partnerId);
+  await revokeKey(given.database.db, key.keyId);
   return withKey(key.secretKey);
 }
 
 async function onTicketOfAnotherEvent(): Promise<Answer> {
-  return partner.register(attendee(await onePerAttendee.addTicket()));
+  return given.partner.register(attendee(await onePerAttendee.addTicket()));
 }
 
 async function twiceInAnotherCase(): Promise<Answer> {
-  const client = new PartnerClient(api.baseUrl, onePerAttendee);
+  const client = new PartnerClient(given.api.baseUrl, onePerAttendee);
   const ticket = await onePerAttendee.addTicket();
   const first = await client.register(attendee(ticket, { emailAddress: 'ada@example.com' }));
   expect(first.body.responseCode).toBe('00');
@@ -110,49 +114,53 @@ async function twiceInAnotherCase(): Promise<Answer> {
 
 /** Asks for webhooks of the kind that a partner may have ten of. */
 async function oneWebhookTooMany(): Promise<Answer> {
-  const own = await createFixture(database.db);
+  const own = await createFixture(given.database.db);
   const url = 'https://partner.example/hook';
-  for (let count = 0; count < WEBHOOK_LIMIT; count += 1) await addWebhook(database.db, own, { url });
+  for (let count = 0; count < WEBHOOK_LIMIT; count += 1) await addWebhook(given.database.db, own, { url });
   const body = JSON.stringify({ url });
   const headers = { 'content-type': 'application/json' };
-  return new PartnerClient(api.baseUrl, own).request('/api/v1/webhooks', { method: 'POST', headers, body });
+  return new PartnerClient(given.api.baseUrl, own).request('/api/v1/webhooks', {
+    method: 'POST',
+    headers,
+    body,
+  });
 }
 
 async function resumedAgainstTheOperator(): Promise<Answer> {
-  const own = await createFixture(database.db);
-  const { endpoint } = await addWebhook(database.db, own, { url: 'https://partner.example/hook' });
-  await perform(database.db, webhookActions(true).pause, { webhookId: endpoint.id }, 'operator');
+  const own = await createFixture(given.database.db);
+  const { endpoint } = await addWebhook(given.database.db, own, { url: 'https://partner.example/hook' });
+  await perform(given.database.db, webhookActions(true).pause, { webhookId: endpoint.id }, 'operator');
   const path = `/api/v1/webhooks/${endpoint.id}/resume`;
-  return new PartnerClient(api.baseUrl, own).request(path, { method: 'POST' });
+  return new PartnerClient(given.api.baseUrl, own).request(path, { method: 'POST' });
 }
 
 /** A registration that exists, looked up under a pass reference that was tampered with. */
 async function lookUp(client: PartnerClient, tamper = (reference: string) => reference): Promise<Answer> {
-  const { body } = await partner.register(attendee(ticketId));
+  const { body } = await given.partner.register(attendee(given.ticketId));
   return client.registration(tamper(body.responseData as string));
 }
 
 async function keyWithAnotherBody(): Promise<Answer> {
   const headers = { 'idempotency-key': randomUUID() };
-  await partner.register(attendee(ticketId), headers);
-  return partner.register(attendee(ticketId, { extraData1: 'vegan' }), headers);
+  await given.partner.register(attendee(given.ticketId), headers);
+  return given.partner.register(attendee(given.ticketId, { extraData1: 'vegan' }), headers);
 }
 
 async function whileTheFirstIsInFlight(): Promise<Answer> {
   const headers = { 'idempotency-key': randomUUID() };
-  const held = await holdTicket(database.db, ticketId);
-  const first = partner.register(attendee(ticketId), headers);
+  const held = await holdTicket(given.database.db, given.ticketId);
+  const first = given.partner.register(attendee(given.ticketId), headers);
   await held.waiters(1);
-  const second = await partner.register(attendee(ticketId), headers);
+  const second = await given.partner.register(attendee(given.ticketId), headers);
   await held.release();
   expect((await first).body.responseCode).toBe('00');
   return second;
 }
 
 async function aboveTheLimit(): Promise<Answer> {
-  const limited = await createFixture(database.db);
-  await limitPartner(database.db, limited.partnerId, 1);
-  const client = new PartnerClient(api.baseUrl, limited);
+  const limited = await createFixture(given.database.db);
+  await limitPartner(given.database.db, limited.partnerId, 1);
+  const client = new PartnerClient(given.api.baseUrl, limited);
   return waitUntil('two requests fall into one second', async () => {
     const answers = await Promise.all([client.tickets(), client.tickets()]);
     return answers.find(({ body }) => body.responseCode !== '00');
@@ -161,17 +169,17 @@ async function aboveTheLimit(): Promise<Answer> {
 
 async function withoutPostgres(): Promise<Answer> {
   proxy.setMode('down');
-  const answer = await new PartnerClient(proxiedApi.baseUrl, gala).register(attendee(ticketId));
+  const answer = await new PartnerClient(proxiedApi.baseUrl, given.gala).register(attendee(given.ticketId));
   proxy.setMode('pass');
   return answer;
 }
 
 /** A read that takes so long that it is given up. */
 async function withLockedTable(): Promise<Answer> {
-  const { body } = await partner.register(attendee(ticketId));
-  const client = new PartnerClient(proxiedApi.baseUrl, gala);
+  const { body } = await given.partner.register(attendee(given.ticketId));
+  const client = new PartnerClient(proxiedApi.baseUrl, given.gala);
   expect((await client.tickets()).body.responseCode).toBe('00');
-  const rival = await database.db.startTransaction().execute();
+  const rival = await given.database.db.startTransaction().execute();
   await sql`lock table registrations in access exclusive mode`.execute(rival);
   const answer = await client.registration(body.responseData as string);
   await rival.rollback().execute();
@@ -180,8 +188,8 @@ async function withLockedTable(): Promise<Answer> {
 
 /** Postgres commits, but what it says is lost. */
 async function withSwallowedCommit(): Promise<Answer> {
-  const held = await holdTicket(database.db, ticketId);
-  const answer = new PartnerClient(proxiedApi.baseUrl, gala).register(attendee(ticketId));
+  const held = await holdTicket(given.database.db, given.ticketId);
+  const answer = new PartnerClient(proxiedApi.baseUrl, given.gala).register(attendee(given.ticketId));
   await held.waiters(1);
   proxy.setMode('swallow-answers');
   await held.release();
@@ -195,24 +203,29 @@ const UNKNOWN_KEY = `fg_${'0'.repeat(16)}_${'A'.repeat(43)}`;
 
 const PROVOCATIONS: Provocation[] = [
   ['00', 200, 'a seat is left', () => register()],
-  ['10', 400, 'the body is not JSON', () => partner.register('{"fullName":')],
-  ['10', 400, 'the body is empty', () => partner.register('')],
-  ['10', 400, 'the request is not HTTP', () => exchange(api.baseUrl, 'hello\r\n\r\n')],
-  ['10', 413, 'the body is too large', () => partner.register('1'.repeat(40_000))],
-  ['10', 415, 'the body is XML', () => partner.register('<a/>', { 'content-type': 'application/xml' })],
-  ['10', 415, 'the body is plain text', () => partner.register('{}', { 'content-type': 'text/plain' })],
+  ['10', 400, 'the body is not JSON', () => given.partner.register('{"fullName":')],
+  ['10', 400, 'the body is empty', () => given.partner.register('')],
+  ['10', 400, 'the request is not HTTP', () => exchange(given.api.baseUrl, 'hello\r\n\r\n')],
+  ['10', 413, 'the body is too large', () => given.partner.register('1'.repeat(40_000))],
+  ['10', 415, 'the body is XML', () => given.partner.register('<a/>', { 'content-type': 'application/xml' })],
+  ['10', 415, 'the body is plain text', () => given.partner.register('{}', { 'content-type': 'text/plain' })],
   ['10', 431, 'the headers are too large', () => getTickets({ padding: 'x'.repeat(20_000) })],
   ['11', 422, 'a field is wrong', () => register({ fullName: ' ' })],
-  ['11', 422, 'the body is an array', () => partner.register('[]')],
-  ['11', 422, 'a pass is asked for as text', () => partner.pass('GALA-1-1-1234567890', { accept: 'text/*' })],
-  ['12', 400, 'x-event-ref is missing', () => getTickets({ 'x-secret-key': gala.secretKey })],
-  ['12', 400, 'x-event-ref is no UUID', () => withEventRef(String(gala.eventId))],
-  ['20', 401, 'x-secret-key is missing', () => getTickets({ 'x-event-ref': gala.eventRef })],
+  ['11', 422, 'the body is an array', () => given.partner.register('[]')],
+  [
+    '11',
+    422,
+    'a pass is asked for as text',
+    () => given.partner.pass('GALA-1-1-1234567890', { accept: 'text/*' }),
+  ],
+  ['12', 400, 'x-event-ref is missing', () => getTickets({ 'x-secret-key': given.gala.secretKey })],
+  ['12', 400, 'x-event-ref is no UUID', () => withEventRef(String(given.gala.eventId))],
+  ['20', 401, 'x-secret-key is missing', () => getTickets({ 'x-event-ref': given.gala.eventRef })],
   ['20', 401, 'x-secret-key comes twice', withKeyTwice],
   ['20', 401, 'the key is empty', () => withKey('')],
   ['20', 401, 'the key has no form', () => withKey('wrong')],
   ['20', 401, 'the key is unknown', () => withKey(UNKNOWN_KEY)],
-  ['20', 401, 'the secret is wrong', () => withKey(`${gala.secretKey.slice(0, -43)}${'A'.repeat(43)}`)],
+  ['20', 401, 'the secret is wrong', () => withKey(`${given.gala.secretKey.slice(0, -43)}${'A'.repeat(43)}`)],
   ['20', 401, 'the key is expired', withExpiredKey],
   ['20', 401, 'the key is revoked', withRevokedKey],
   ['20', 401, 'the body is malformed, too', () => withWrongKey('{"fullName":')],
@@ -220,7 +233,7 @@ const PROVOCATIONS: Provocation[] = [
   ['20', 401, 'the event reference is wrong, too', () => withWrongKey('{}', { 'x-event-ref': 'wrong' })],
   ['21', 404, 'the event is unknown', () => withEventRef(randomUUID())],
   ['21', 404, 'the event is not granted', () => withEventRef(onePerAttendee.eventRef)],
-  ['30', 404, 'the ticket is unknown', () => partner.register(attendee(2147483647))],
+  ['30', 404, 'the ticket is unknown', () => given.partner.register(attendee(2147483647))],
   ['30', 404, "the ticket is another event's", onTicketOfAnotherEvent],
   ['31', 409, 'the ticket is inactive', () => onTicket(INACTIVE)],
   ['31', 409, 'the sale has not begun', () => onTicket(NOT_YET)],
@@ -232,36 +245,44 @@ const PROVOCATIONS: Provocation[] = [
   ['37', 409, 'the partner holds its share of the ticket', holdTwice],
   ['38', 409, 'a seat is left', () => joinWaitingList({ capacity: 1, offerHours: 1 })],
   ['39', 409, 'the ticket has no waiting list', () => joinWaitingList({ capacity: 1 })],
-  ['34', 404, 'the serial is unknown', () => partner.registration('GALA-1001-999999-1234567890')],
-  ['34', 404, 'the reference is malformed', () => partner.registration("' or 1=1 --")],
-  ['34', 404, 'the reference is long', () => partner.registration('a'.repeat(101))],
-  ['34', 404, 'the reference is as long as can be', () => partner.registration('a'.repeat(15_000))],
-  ['34', 404, 'the digits are wrong', () => lookUp(partner, (text) => `${text.slice(0, -10)}1234567890`)],
-  ['34', 404, 'the prefix is wrong', () => lookUp(partner, (text) => text.replace('GALA', 'BALL'))],
-  ['34', 404, 'another partner asks', () => lookUp(new PartnerClient(api.baseUrl, onePerAttendee))],
+  ['34', 404, 'the serial is unknown', () => given.partner.registration('GALA-1001-999999-1234567890')],
+  ['34', 404, 'the reference is malformed', () => given.partner.registration("' or 1=1 --")],
+  ['34', 404, 'the reference is long', () => given.partner.registration('a'.repeat(101))],
+  ['34', 404, 'the reference is as long as can be', () => given.partner.registration('a'.repeat(15_000))],
+  [
+    '34',
+    404,
+    'the digits are wrong',
+    () => lookUp(given.partner, (text) => `${text.slice(0, -10)}1234567890`),
+  ],
+  ['34', 404, 'the prefix is wrong', () => lookUp(given.partner, (text) => text.replace('GALA', 'BALL'))],
+  ['34', 404, 'another partner asks', () => lookUp(new PartnerClient(given.api.baseUrl, onePerAttendee))],
   ['40', 422, 'the Idempotency-Key was used with another body', keyWithAnotherBody],
   ['41', 409, 'the first request with the key is in flight', whileTheFirstIsInFlight],
   ['50', 429, 'the partner is above its limit', aboveTheLimit],
-  ['60', 404, 'there is no such path', () => partner.request('/api/v1/nothing')],
-  ['60', 405, 'the method is wrong', () => partner.request(REGISTER)],
+  ['60', 404, 'there is no such path', () => given.partner.request('/api/v1/nothing')],
+  ['60', 405, 'the method is wrong', () => given.partner.request(REGISTER)],
   ['90', 503, 'Postgres is away', withoutPostgres],
   ['90', 503, 'Postgres takes too long to read', withLockedTable],
   ['91', 503, 'the answer of Postgres is lost', withSwallowedCommit],
   ['99', 500, 'Postgres refuses the row', () => register({ fullName: 'Poison' })],
-  ['70', 404, 'a webhook does not exist', () => partner.request(`/api/v1/webhooks/${randomUUID()}`)],
+  ['70', 404, 'a webhook does not exist', () => given.partner.request(`/api/v1/webhooks/${randomUUID()}`)],
   ['71', 409, 'there are ten webhooks already', oneWebhookTooMany],
   ['72', 409, 'the operator has paused the webhook', resumedAgainstTheOperator],
 ];
 
 async function joinWaitingList(settings: Parameters<Fixture['addTicket']>[0]) {
   const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
-  return partner.post('/waiting-list', { organizedEventTicketID: await gala.addTicket(settings), contact });
+  return given.partner.post('/waiting-list', {
+    organizedEventTicketID: await given.gala.addTicket(settings),
+    contact,
+  });
 }
 
 async function holdTwice() {
-  const ticketOfOneHold = attendee(await gala.addTicket({ capacity: 5 }));
-  await partner.register(ticketOfOneHold, { 'hold-for': '60' });
-  return partner.register(ticketOfOneHold, { 'hold-for': '60' });
+  const ticketOfOneHold = attendee(await given.gala.addTicket({ capacity: 5 }));
+  await given.partner.register(ticketOfOneHold, { 'hold-for': '60' });
+  return given.partner.register(ticketOfOneHold, { 'hold-for': '60' });
 }
 
 const provoked: { code: ResponseCode; answer: Answer }[] = [];
@@ -295,7 +316,7 @@ test.each(['20', '21'] as const)('answers of code %s do not tell its reasons apa
 });
 
 test('a missing x-secret-key is called missing', async () => {
-  const answer = await getTickets({ 'x-event-ref': gala.eventRef });
+  const answer = await getTickets({ 'x-event-ref': given.gala.eventRef });
   expectFailure(answer, '20', 401);
   expect(answer.body.responseMessage).toBe('x-secret-key is missing');
 });
@@ -307,8 +328,8 @@ test('every answer has a request id of its own', () => {
 });
 
 test('405 names the methods that the route answers', async () => {
-  expect((await partner.request(REGISTER)).headers.get('allow')).toBe('POST');
-  expect((await partner.request(TICKETS, { method: 'DELETE' })).headers.get('allow')).toMatch(
+  expect((await given.partner.request(REGISTER)).headers.get('allow')).toBe('POST');
+  expect((await given.partner.request(TICKETS, { method: 'DELETE' })).headers.get('allow')).toMatch(
     /^GET(, HEAD)?$/,
   );
 });
@@ -316,5 +337,5 @@ test('405 names the methods that the route answers', async () => {
 test('an unexpected error is logged under the request id of its answer', async () => {
   const answer = await register({ fullName: 'Poison' });
   expectFailure(answer, '99');
-  expect(api.log().includes(answer.headers.get('x-request-id')!)).toBe(true);
+  expect(given.api.log().includes(answer.headers.get('x-request-id')!)).toBe(true);
 });

@@ -1,11 +1,13 @@
 import { updateTicket } from '@floodgate/tickets';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { api, database, gala, partner, test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { operationsOf, resolve, type Document, type Schema } from '../harness/contract-document.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, type Answer } from '../harness/partner-client.ts';
 import { lastFalse } from '../harness/wait-until.ts';
+
+const { test, given } = apiTest();
 
 // An event of its own for each test: the list of tickets is remembered for a second.
 
@@ -27,8 +29,8 @@ const fieldsOf = (text: string) => [...text.matchAll(/"([A-Za-z0-9]+)":/g)].map(
 const inMs = (offsetMs: number) => new Date(Date.now() + offsetMs);
 
 test('a list of tickets has exactly the fields that were promised, in their order and types', async () => {
-  const id = await gala.addTicket({ title: 'Balcony', price: 49.9, benefits: 'A drink', capacity: 7 });
-  const answer = await partner.tickets();
+  const id = await given.gala.addTicket({ title: 'Balcony', price: 49.9, benefits: 'A drink', capacity: 7 });
+  const answer = await given.partner.tickets();
 
   expect(fieldsOf(answer.text)).toEqual([...ENVELOPE_FIELDS, ...TICKET_FIELDS]);
   expect(answer.body).toStrictEqual({
@@ -41,7 +43,7 @@ test('a list of tickets has exactly the fields that were promised, in their orde
         ticketPrice: 49.9,
         ticketBenefits: 'A drink',
         activeStatus: true,
-        organizedEventID: gala.eventId,
+        organizedEventID: given.gala.eventId,
         organizedEvent: null,
         count: 7,
         dateCreated: timestamp,
@@ -55,38 +57,38 @@ test('a list of tickets has exactly the fields that were promised, in their orde
 });
 
 test('timestamps carry fractional seconds and the offset even on a whole second', async () => {
-  const id = await gala.addTicket();
+  const id = await given.gala.addTicket();
   await sql`update tickets set last_modified_at = '2026-11-21T10:00:00+01:00' where id = ${id}`.execute(
-    database.db,
+    given.database.db,
   );
-  expect(dataOf(await partner.tickets())[0]!['lastModifiedDate']).toBe('2026-11-21T09:00:00.000+00:00');
+  expect(dataOf(await given.partner.tickets())[0]!['lastModifiedDate']).toBe('2026-11-21T09:00:00.000+00:00');
 });
 
 test('only tickets that can be bought now are listed, in the order of their ids', async () => {
-  const running = await gala.addTicket({ saleStartsAt: inMs(-HOUR_MS), saleEndsAt: inMs(HOUR_MS) });
-  await gala.addTicket({ active: false });
-  await gala.addTicket({ saleStartsAt: inMs(HOUR_MS) });
-  await gala.addTicket({ saleEndsAt: inMs(-HOUR_MS) });
-  await gala.addTicket({ capacity: 0 });
-  const unbounded = await gala.addTicket();
-  const soldOut = await gala.addTicket({ capacity: 1 });
-  expect((await partner.register(attendee(soldOut))).body.responseCode).toBe('00');
-  await (await createFixture(database.db)).addTicket();
+  const running = await given.gala.addTicket({ saleStartsAt: inMs(-HOUR_MS), saleEndsAt: inMs(HOUR_MS) });
+  await given.gala.addTicket({ active: false });
+  await given.gala.addTicket({ saleStartsAt: inMs(HOUR_MS) });
+  await given.gala.addTicket({ saleEndsAt: inMs(-HOUR_MS) });
+  await given.gala.addTicket({ capacity: 0 });
+  const unbounded = await given.gala.addTicket();
+  const soldOut = await given.gala.addTicket({ capacity: 1 });
+  expect((await given.partner.register(attendee(soldOut))).body.responseCode).toBe('00');
+  await (await createFixture(given.database.db)).addTicket();
 
-  const listed = dataOf(await partner.tickets()).map(({ id }) => id);
+  const listed = dataOf(await given.partner.tickets()).map(({ id }) => id);
   expect(listed).toEqual([running, unbounded]);
 });
 
 test('an operator can lift the sales window; what is not given stays, and the change is noted', async () => {
-  const id = await gala.addTicket({
+  const id = await given.gala.addTicket({
     title: 'Balcony',
     saleStartsAt: inMs(HOUR_MS),
     saleEndsAt: inMs(2 * HOUR_MS),
   });
   const longAgo = '2026-01-01T00:00:00.000+00:00';
-  await sql`update tickets set last_modified_at = ${longAgo} where id = ${id}`.execute(database.db);
-  await updateTicket(database.db, { shardId: gala.shardId, id }, { saleStartsAt: null }, 'jane');
-  const [listed] = dataOf(await partner.tickets());
+  await sql`update tickets set last_modified_at = ${longAgo} where id = ${id}`.execute(given.database.db);
+  await updateTicket(given.database.db, { shardId: given.gala.shardId, id }, { saleStartsAt: null }, 'jane');
+  const [listed] = dataOf(await given.partner.tickets());
   expect(listed).toMatchObject({
     id,
     ticketTitle: 'Balcony',
@@ -94,45 +96,50 @@ test('an operator can lift the sales window; what is not given stays, and the ch
     lastModifiedDate: timestamp,
   });
   expect(listed!['lastModifiedDate']).not.toBe(longAgo);
-  const ticket = database.db.selectFrom('tickets').select('sale_ends_at').where('id', '=', id);
+  const ticket = given.database.db.selectFrom('tickets').select('sale_ends_at').where('id', '=', id);
   expect((await ticket.executeTakeFirstOrThrow()).sale_ends_at).not.toBeNull();
 });
 
 test('an event without tickets has an empty list', async () => {
-  expect((await partner.tickets()).text).toBe(
+  expect((await given.partner.tickets()).text).toBe(
     '{"responseCode":"00","responseMessage":"Successful","responseData":[]}',
   );
 });
 
 test('count is what remains, and follows within a second', async () => {
-  const ticketId = await gala.addTicket({ capacity: 3 });
-  const count = async () => dataOf(await partner.tickets())[0]?.['count'];
+  const ticketId = await given.gala.addTicket({ capacity: 3 });
+  const count = async () => dataOf(await given.partner.tickets())[0]?.['count'];
   expect(await count()).toBe(3);
-  await partner.register(attendee(ticketId));
+  await given.partner.register(attendee(ticketId));
   const expectSoon = async (expected: number) => {
     const doneAt = performance.now();
     const staleAt = await lastFalse(`the list shows ${expected}`, async () => (await count()) === expected);
     expect(staleAt - doneAt).toBeLessThan(1_000);
   };
   await expectSoon(2);
-  await updateTicket(database.db, { shardId: gala.shardId, id: ticketId }, { capacity: 11 }, 'test');
+  await updateTicket(
+    given.database.db,
+    { shardId: given.gala.shardId, id: ticketId },
+    { capacity: 11 },
+    'test',
+  );
   await expectSoon(10);
 });
 
 test('a registration answers a pass reference, under which its state is found', async () => {
-  const ticketId = await gala.addTicket({ title: 'Balcony' });
-  const { body, text } = await partner.register(attendee(ticketId));
+  const ticketId = await given.gala.addTicket({ title: 'Balcony' });
+  const { body, text } = await given.partner.register(attendee(ticketId));
   expect(fieldsOf(text)).toEqual(ENVELOPE_FIELDS);
-  expect(body.responseData).toMatch(new RegExp(`^GALA-${gala.eventId}-[1-9][0-9]*-[0-9]{10}$`));
+  expect(body.responseData).toMatch(new RegExp(`^GALA-${given.gala.eventId}-[1-9][0-9]*-[0-9]{10}$`));
 
-  const status = await partner.registration(body.responseData as string);
+  const status = await given.partner.registration(body.responseData as string);
   expect(status.body).toStrictEqual({
     responseCode: '00',
     responseMessage: 'Successful',
     responseData: {
       passReference: body.responseData,
       state: 'reserved',
-      organizedEventID: gala.eventId,
+      organizedEventID: given.gala.eventId,
       organizedEventTicketID: ticketId,
       ticketTitle: 'Balcony',
       dateReserved: timestamp,
@@ -147,16 +154,16 @@ test('a registration answers a pass reference, under which its state is found', 
 });
 
 test('a state tells when the registration was finalized and when it was cancelled', async () => {
-  const { body } = await partner.register(attendee(await gala.addTicket()));
-  const state = async () => (await partner.registration(body.responseData as string)).body.responseData;
-  await sql`update batches set state = 'confirmed', finished_at = now()`.execute(database.db);
+  const { body } = await given.partner.register(attendee(await given.gala.addTicket()));
+  const state = async () => (await given.partner.registration(body.responseData as string)).body.responseData;
+  await sql`update batches set state = 'confirmed', finished_at = now()`.execute(given.database.db);
   expect(await state()).toMatchObject({ state: 'confirmed', dateFinalized: timestamp, dateCancelled: null });
-  await sql`update registrations set cancelled_at = now()`.execute(database.db);
+  await sql`update registrations set cancelled_at = now()`.execute(given.database.db);
   expect(await state()).toMatchObject({ state: 'cancelled', dateCancelled: timestamp });
 });
 
 test('the OpenAPI document describes the routes, and envelopes that are closed', async () => {
-  const response = await fetch(`${api.baseUrl}/api/v1/openapi.json`);
+  const response = await fetch(`${given.api.baseUrl}/api/v1/openapi.json`);
   const document = (await response.json()) as Document;
   expect(document.openapi).toMatch(/^3\.1\./);
   const operations = operationsOf(document);

@@ -19,7 +19,7 @@ import { updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, onTestFinished } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
@@ -29,32 +29,34 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { confirmSome } from '../harness/webhooks.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
+const { test, given } = eventTest();
+
 // Who reads the journal, each from a place of its own.
 
 test.override('ticket', { capacity: 100_000 });
 
 beforeEach(async () => {
   // Others' consumers would be leased as well.
-  await emptyTables(database.db, 'journal_consumers', 'journal_segments');
+  await emptyTables(given.database.db, 'journal_consumers', 'journal_segments');
 });
 
 /** Registers and confirms so many, of one partner. */
-const confirm = (count = 1, { partnerId }: Pick<Fixture, 'partnerId'> = gala) =>
-  confirmSome(database.db, { ...gala, partnerId }, ticketId, count);
+const confirm = (count = 1, { partnerId }: Pick<Fixture, 'partnerId'> = given.gala) =>
+  confirmSome(given.database.db, { ...given.gala, partnerId }, given.ticketId, count);
 
-const add = async (partnerId = gala.partnerId, kind: 'webhook' | 'mail' = 'webhook') => {
-  const { shardId, eventId } = gala;
-  const { id } = await addConsumer(database.db, { shardId, kind, eventId, partnerId });
+const add = async (partnerId = given.gala.partnerId, kind: 'webhook' | 'mail' = 'webhook') => {
+  const { shardId, eventId } = given.gala;
+  const { id } = await addConsumer(given.database.db, { shardId, kind, eventId, partnerId });
   // Nobody has looked yet, so it would be leased once although there is nothing to read.
-  if ((await lagOf(database.db, { shardId, eventId, partnerId, cursor: 0 })) === null)
+  if ((await lagOf(given.database.db, { shardId, eventId, partnerId, cursor: 0 })) === null)
     await sql`update journal_consumers set news_offset = 0 where shard_id = ${shardId} and id = ${id}`.execute(
-      database.db,
+      given.database.db,
     );
   return id;
 };
 
 const lease = (most = 10, kind: 'webhook' | 'mail' = 'webhook') =>
-  leaseConsumers(database.db, gala.shardId, kind, most);
+  leaseConsumers(given.database.db, given.gala.shardId, kind, most);
 
 const idsOf = (consumers: readonly Consumer[]) => consumers.map(({ id }) => id);
 
@@ -64,7 +66,7 @@ async function leaseOne(): Promise<Consumer> {
   return consumer!;
 }
 
-const pass = (seconds: number) => passTime(database.db, gala.shardId, seconds);
+const pass = (seconds: number) => passTime(given.database.db, given.gala.shardId, seconds);
 
 describe('a lease', () => {
   test('is given only where there is something to read, and to one reader', async () => {
@@ -77,7 +79,10 @@ describe('a lease', () => {
   });
 
   test('is given for what is of the same kind, event and partner, or of all partners, or of its tickets', async () => {
-    const [other, stranger] = [await createFixture(database.db), await createFixture(database.db)];
+    const [other, stranger] = [
+      await createFixture(given.database.db),
+      await createFixture(given.database.db),
+    ];
     const [own, others, all] = [await add(), await add(other.partnerId), await add(0)];
     await add(stranger.partnerId);
     const mail = await add(0, 'mail');
@@ -86,9 +91,9 @@ describe('a lease', () => {
     expect(idsOf(await lease(10, 'mail'))).toEqual([mail]);
     await confirm(1, other);
     expect(idsOf(await lease())).toEqual([others]);
-    const soldOut = { ticketId, capacity: 2 };
-    await perform(database.db, updateTicketAction, soldOut, 'test');
-    await finalizePending(database.db, gala.shardId);
+    const soldOut = { ticketId: given.ticketId, capacity: 2 };
+    await perform(given.database.db, updateTicketAction, soldOut, 'test');
+    await finalizePending(given.database.db, given.gala.shardId);
     expect(await lease()).toHaveLength(1);
   });
 
@@ -103,14 +108,14 @@ describe('a lease', () => {
     expect(second.id).toBe(id);
     // Whoever comes back late changes nothing any more.
     for (const late of [
-      advance(database.db, first, 1),
-      release(database.db, first),
-      retryLater(database.db, first, 0),
-      throttle(database.db, first, 0),
-      disable(database.db, first),
+      advance(given.database.db, first, 1),
+      release(given.database.db, first),
+      retryLater(given.database.db, first, 0),
+      throttle(given.database.db, first, 0),
+      disable(given.database.db, first),
     ])
       expect(await late).toBe(false);
-    expect(await advance(database.db, second, 1)).toBe(true);
+    expect(await advance(given.database.db, second, 1)).toBe(true);
   });
 
   test('goes to those who have waited longest', async () => {
@@ -125,17 +130,22 @@ describe('a reader', () => {
   test('goes on from where it was, and is not leased again when it is at the end', async () => {
     await add();
     await confirm(5);
-    const { shardId, eventId, partnerId } = gala;
+    const { shardId, eventId, partnerId } = given.gala;
     const consumer = await leaseOne();
-    const page = await readJournal(database.db, { shardId, eventId, partnerId, withTickets: true }, 0, 3);
+    const page = await readJournal(
+      given.database.db,
+      { shardId, eventId, partnerId, withTickets: true },
+      0,
+      3,
+    );
     if (typeof page === 'string') throw new Error(page);
     expect(page.entries).toHaveLength(3);
-    expect(await advance(database.db, consumer, page.cursor, page.cursor + 2)).toBe(true);
-    await release(database.db, consumer);
+    expect(await advance(given.database.db, consumer, page.cursor, page.cursor + 2)).toBe(true);
+    await release(given.database.db, consumer);
     const again = await leaseOne();
     expect(again).toMatchObject({ cursor: page.cursor, inFlightUntil: page.cursor + 2 });
-    await advance(database.db, again, again.inFlightUntil!);
-    await release(database.db, again);
+    await advance(given.database.db, again, again.inFlightUntil!);
+    await release(given.database.db, again);
     expect(await lease()).toEqual([]);
   });
 
@@ -143,43 +153,43 @@ describe('a reader', () => {
     await add();
     await confirm();
     const first = await leaseOne();
-    await retryLater(database.db, first, 60_000);
+    await retryLater(given.database.db, first, 60_000);
     expect(await lease()).toEqual([]);
     await pass(60);
     const second = await leaseOne();
     expect(second.failures).toBe(1);
     expect(Date.now() - second.failingSince!.getTime()).toBeGreaterThan(59_000);
-    await retryLater(database.db, second, 0);
+    await retryLater(given.database.db, second, 0);
     const third = await leaseOne();
     expect(third).toMatchObject({ failures: 2, failingSince: second.failingSince });
-    await advance(database.db, third, 0);
-    await release(database.db, third);
+    await advance(given.database.db, third, 0);
+    await release(given.database.db, third);
     expect(await leaseOne()).toMatchObject({ failures: 0, failingSince: null });
   });
 
   test('whose receiver asked to wait comes again later, and since when nothing was delivered is known', async () => {
     await add();
     await confirm();
-    await throttle(database.db, await leaseOne(), 60_000);
+    await throttle(given.database.db, await leaseOne(), 60_000);
     expect(await lease()).toEqual([]);
     await pass(60);
     const second = await leaseOne();
     expect(second.failures).toBe(0);
     expect(second.failingSince).not.toBeNull();
-    await throttle(database.db, second, 0);
+    await throttle(given.database.db, second, 0);
     const third = await leaseOne();
     expect(third).toMatchObject({ failures: 0, failingSince: second.failingSince });
-    await advance(database.db, third, 0);
-    await release(database.db, third);
+    await advance(given.database.db, third, 0);
+    await release(given.database.db, third);
     expect((await leaseOne()).failingSince).toBeNull();
   });
 
   test('that was given up is not leased, and its lag counts among the disabled', async () => {
     await add();
     await confirm();
-    await disable(database.db, await leaseOne());
+    await disable(given.database.db, await leaseOne());
     expect(await lease()).toEqual([]);
-    expect((await readLags(database.db)).webhook).toEqual({
+    expect((await readLags(given.database.db)).webhook).toEqual({
       consumers: 1,
       behind: 0,
       failing: 0,
@@ -192,12 +202,17 @@ describe('a reader', () => {
   test('of a ticket reads of it in the same order', async () => {
     await confirm(2);
     for (const capacity of [2, 4]) {
-      await perform(database.db, updateTicketAction, { ticketId, capacity }, 'test');
-      await finalizePending(database.db, gala.shardId);
+      await perform(given.database.db, updateTicketAction, { ticketId: given.ticketId, capacity }, 'test');
+      await finalizePending(given.database.db, given.gala.shardId);
     }
     await confirm(1);
-    const { shardId, eventId, partnerId } = gala;
-    const page = await readJournal(database.db, { shardId, eventId, partnerId, withTickets: true }, 0, 10);
+    const { shardId, eventId, partnerId } = given.gala;
+    const page = await readJournal(
+      given.database.db,
+      { shardId, eventId, partnerId, withTickets: true },
+      0,
+      10,
+    );
     if (typeof page === 'string') throw new Error(page);
     expect(page.entries.map(({ kind }) => kind)).toEqual([
       'confirmed',
@@ -213,30 +228,30 @@ describe('a reader', () => {
 });
 
 test('the lag has two ages: of the oldest that was not tried, and of the oldest that is retried', async () => {
-  expect(await readLags(database.db)).toEqual({});
+  expect(await readLags(given.database.db)).toEqual({});
   await add();
   const later = await add();
-  expect((await readLags(database.db)).webhook).toMatchObject({ behind: 0, oldestMs: null });
+  expect((await readLags(given.database.db)).webhook).toMatchObject({ behind: 0, oldestMs: null });
   await confirm();
-  await tablesOf(database.db)
+  await tablesOf(given.database.db)
     .updateTable('journal_segments')
     .set({ at: new Date(Date.now() - 3_600_000) } as never)
-    .where('shard_id', '=', gala.shardId)
+    .where('shard_id', '=', given.gala.shardId)
     .execute();
-  const old = await journalHead(database.db, gala.shardId);
+  const old = await journalHead(given.database.db, given.gala.shardId);
   await confirm();
   for (const consumer of await lease())
     await (consumer.id === later
-      ? advance(database.db, consumer, old)
-      : retryLater(database.db, consumer, 3_600_000));
-  const { webhook } = await readLags(database.db);
+      ? advance(given.database.db, consumer, old)
+      : retryLater(given.database.db, consumer, 3_600_000));
+  const { webhook } = await readLags(given.database.db);
   expect(webhook).toMatchObject({ consumers: 2, behind: 2, failing: 1, disabled: 0 });
   expect(webhook!.oldestRetryMs).toBeGreaterThanOrEqual(3_600_000);
   expect(webhook!.oldestRetryMs).toBeLessThan(3_700_000);
   expect(webhook!.oldestMs).toBeLessThan(3_600_000);
   // The person who pauses a webhook knows that it falls behind.
-  await sql`update journal_consumers set state = 'paused'`.execute(database.db);
-  expect((await readLags(database.db)).webhook).toMatchObject({ oldestMs: null, oldestRetryMs: null });
+  await sql`update journal_consumers set state = 'paused'`.execute(given.database.db);
+  expect((await readLags(given.database.db)).webhook).toMatchObject({ oldestMs: null, oldestRetryMs: null });
 });
 
 describe('a process that runs consumers', () => {
@@ -246,7 +261,7 @@ describe('a process that runs consumers', () => {
     const ends = new Map<string, (end: 'more' | 'released') => void>();
     const failed: Error[] = [];
     const consumers = runConsumers({
-      db: database.db,
+      db: given.database.db,
       kind: 'webhook',
       concurrency: slots,
       onError: (error) => void failed.push(error),
@@ -296,7 +311,7 @@ describe('a process that runs consumers', () => {
     const id = await add();
     const failed: Error[] = [];
     const { poll: look, close } = runConsumers({
-      db: database.db,
+      db: given.database.db,
       kind: 'webhook',
       concurrency: 1,
       onError: (error) => void failed.push(error),
@@ -304,7 +319,7 @@ describe('a process that runs consumers', () => {
     });
     onTestFinished(close);
     await look();
-    const consumers = database.db.selectFrom('journal_consumers').selectAll().where('id', '=', id);
+    const consumers = given.database.db.selectFrom('journal_consumers').selectAll().where('id', '=', id);
     const { next_at: nextAt } = await waitUntil('the lease is released', async () => {
       const consumer = await consumers.executeTakeFirstOrThrow();
       return failed.length === 1 && consumer.lease === null && consumer;
@@ -315,9 +330,9 @@ describe('a process that runs consumers', () => {
   test('releases the lease as soon as Postgres answers again, if the turn failed in its outage', async () => {
     await confirm();
     const id = await add();
-    const wire = await TcpProxy.start(database.url);
+    const wire = await TcpProxy.start(given.database.url);
     const db = connect({
-      connectionString: wire.through(database.url),
+      connectionString: wire.through(given.database.url),
       applicationName: 'consumers',
       maxConnections: 2,
     });
@@ -343,7 +358,7 @@ describe('a process that runs consumers', () => {
         () => true,
       );
     await waitUntil('the turn has failed, and Postgres does not answer', fails);
-    const consumers = database.db.selectFrom('journal_consumers').select('lease').where('id', '=', id);
+    const consumers = given.database.db.selectFrom('journal_consumers').select('lease').where('id', '=', id);
     expect(await consumers.executeTakeFirst()).not.toEqual({ lease: null });
     wire.setMode('pass');
     // A turn begins, and cuts the wire again, long before the first lease has expired.
@@ -358,20 +373,20 @@ describe('a process that runs consumers', () => {
     await confirm();
     const id = await add();
     const { poll: look, close, begun } = run(1);
-    const owner = await database.db.startTransaction().execute();
+    const owner = await given.database.db.startTransaction().execute();
     let unlocked: Promise<void> | undefined;
     const unlock = () => (unlocked ??= owner.rollback().execute());
     onTestFinished(unlock);
     await sql`lock table journal_consumers in access exclusive mode`.execute(owner);
     const looked = look();
-    await waitForLockWaiters(database.db, 1);
+    await waitForLockWaiters(given.database.db, 1);
     const closed = close();
     // A round does not wait longer than two seconds for its looks.
     const first = await Promise.race([looked.then(() => 'look'), closed.then(() => 'close')]);
     expect(first).toBe('look');
     await unlock();
     await closed;
-    const consumers = database.db.selectFrom('journal_consumers').select('lease').where('id', '=', id);
+    const consumers = given.database.db.selectFrom('journal_consumers').select('lease').where('id', '=', id);
     expect(await consumers.execute()).toEqual([{ lease: null }]);
     expect(begun).toEqual([]);
   });

@@ -1,10 +1,12 @@
 import { addConsumer, leaseConsumers, readLags, releaseCaughtUp } from '@floodgate/journal';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { rowsRead } from '../harness/rows-read.ts';
 import { confirmSome } from '../harness/webhooks.ts';
+
+const { test, given } = eventTest({ sharesEvent: true });
 
 // Polling for consumers costs what there is to deliver, not what consumers there are. Counted in rows, because times vary.
 
@@ -14,22 +16,23 @@ const FEW = 20;
 test.override('ticket', { capacity: 100_000 });
 
 test.beforeAll(async () => {
-  await confirmSome(database.db, gala, ticketId, 5);
-  const { shardId, eventId, partnerId } = gala;
+  await confirmSome(given.database.db, given.gala, given.ticketId, 5);
+  const { shardId, eventId, partnerId } = given.gala;
   // Half of them read other events, half other partners of the same event.
   await sql`
     insert into journal_consumers (shard_id, id, kind, event_id, partner_id)
     select ${shardId}, gen_random_uuid(), 'webhook', ${eventId} + (number % 2) * number, ${partnerId} + number
-    from generate_series(1, ${IDLE}::integer) as number`.execute(database.db);
-  for (const consumer of await lease(IDLE)) await releaseCaughtUp(database.db, consumer);
-  await sql`analyze journal_consumers, journal_segments`.execute(database.db);
+    from generate_series(1, ${IDLE}::integer) as number`.execute(given.database.db);
+  for (const consumer of await lease(IDLE)) await releaseCaughtUp(given.database.db, consumer);
+  await sql`analyze journal_consumers, journal_segments`.execute(given.database.db);
 });
 
-const lease = (limit = 50, db = database.db) => leaseConsumers(db, gala.shardId, 'webhook', limit);
+const lease = (limit = 50, db = given.database.db) =>
+  leaseConsumers(db, given.gala.shardId, 'webhook', limit);
 
 const costOf = async (work: Parameters<typeof rowsRead>[1]) => ({
-  consumers: await rowsRead(database.url, work, 'journal_consumers'),
-  segments: await rowsRead(database.url, work, 'journal_segments'),
+  consumers: await rowsRead(given.database.url, work, 'journal_consumers'),
+  segments: await rowsRead(given.database.url, work, 'journal_segments'),
 });
 
 test('with nothing new, a poll reads no consumer', async () => {
@@ -39,11 +42,11 @@ test('with nothing new, a poll reads no consumer', async () => {
 });
 
 test('with news for one consumer, a poll reads that one', async () => {
-  const { shardId, eventId, partnerId } = gala;
-  const { id } = await addConsumer(database.db, { shardId, kind: 'webhook', eventId, partnerId });
+  const { shardId, eventId, partnerId } = given.gala;
+  const { id } = await addConsumer(given.database.db, { shardId, kind: 'webhook', eventId, partnerId });
   const [added] = await lease();
-  await releaseCaughtUp(database.db, { ...added!, newsOffset: null });
-  await confirmSome(database.db, gala, ticketId);
+  await releaseCaughtUp(given.database.db, { ...added!, newsOffset: null });
+  await confirmSome(given.database.db, given.gala, given.ticketId);
   const { consumers, segments } = await costOf(async (db) => {
     const leased = await lease(50, db);
     expect(leased.map((consumer) => consumer.id)).toEqual([id]);
@@ -56,11 +59,11 @@ test('with news for one consumer, a poll reads that one', async () => {
 });
 
 test('news for another partner wakes nobody, and its scan reads each new segment a few times', async () => {
-  const stranger = await createFixture(database.db);
+  const stranger = await createFixture(given.database.db);
   await lease();
   const count = 30;
   for (let index = 0; index < count; index += 1)
-    await confirmSome(database.db, { ...gala, partnerId: stranger.partnerId }, ticketId);
+    await confirmSome(given.database.db, { ...given.gala, partnerId: stranger.partnerId }, given.ticketId);
   const { consumers, segments } = await costOf(async (db) => expect(await lease(50, db)).toEqual([]));
   expect(consumers).toBeLessThan(FEW);
   expect(segments).toBeLessThan(count * 4 + FEW);

@@ -12,34 +12,37 @@ import { updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, inject, onTestFinished } from 'vitest';
 import type { TestDatabase } from '../harness/database.ts';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { rowsRead as countRowsRead } from '../harness/rows-read.ts';
+
+const { test, given } = eventTest();
 
 // The one way into the history of what became of registrations.
 
 test.override('ticket', { capacity: 100_000 });
 
 /** Commits a batch of so many registrations, by turns for these fixtures' partners. Returns its id and all serials. */
-async function commit(size: number, partners: Fixture[] = [gala]) {
+async function commit(size: number, partners: Fixture[] = [given.gala]) {
   const batchId = randomUUID();
   const reservations = Array.from({ length: size }, (_, index) =>
-    reservationOf({ ...gala, partnerId: partners[index % partners.length]!.partnerId }, ticketId),
+    reservationOf({ ...given.gala, partnerId: partners[index % partners.length]!.partnerId }, given.ticketId),
   );
-  const outcomes = await reserveBatch(database.db, batchId, reservations);
+  const outcomes = await reserveBatch(given.database.db, batchId, reservations);
   const serials = outcomes.map((outcome) => (outcome.kind === 'registered' ? outcome.serial : 0));
   return { batchId, serials };
 }
 
-const confirm = (...batchIds: string[]) => confirmBatches(database.db, { shardId: gala.shardId, batchIds });
+const confirm = (...batchIds: string[]) =>
+  confirmBatches(given.database.db, { shardId: given.gala.shardId, batchIds });
 
-const readAnswer = (after: number, limit: number, of: Partial<JournalFilter>, db = database.db) => {
-  const { shardId, eventId, partnerId } = gala;
+const readAnswer = (after: number, limit: number, of: Partial<JournalFilter>, db = given.database.db) => {
+  const { shardId, eventId, partnerId } = given.gala;
   return readJournal(db, { shardId, eventId, partnerId, ...of }, after, limit);
 };
 
-async function read(after = 0, limit = 100, of: Partial<JournalFilter> = {}, db = database.db) {
+async function read(after = 0, limit = 100, of: Partial<JournalFilter> = {}, db = given.database.db) {
   const page = await readAnswer(after, limit, of, db);
   if (typeof page === 'string') throw new Error(page);
   return page;
@@ -86,8 +89,8 @@ test.for([[[1]], [[2]], [[3, 1, 7]], [[1_000]]])(
 );
 
 test('each partner reads its own, whoever else was in the batch', async () => {
-  const other = await createFixture(database.db);
-  const { batchId, serials } = await commit(9, [gala, other, other]);
+  const other = await createFixture(given.database.db);
+  const { batchId, serials } = await commit(9, [given.gala, other, other]);
   await confirm(batchId);
   const mine = serials.filter((_, index) => index % 3 === 0);
   for (const limits of [[1], [2], [100]]) {
@@ -98,8 +101,12 @@ test('each partner reads its own, whoever else was in the batch', async () => {
 });
 
 test('batches that are finalized together are all there, however their serials lie', async () => {
-  const other = await createFixture(database.db);
-  const batches = [await commit(4, [gala, other]), await commit(6), await commit(5, [other, gala])];
+  const other = await createFixture(given.database.db);
+  const batches = [
+    await commit(4, [given.gala, other]),
+    await commit(6),
+    await commit(5, [other, given.gala]),
+  ];
   await confirm(...batches.map(({ batchId }) => batchId).toReversed());
   const entries = await readAll([2]);
   const expected = [...batches[0]!.serials, ...batches[1]!.serials, ...batches[2]!.serials].filter(
@@ -117,15 +124,15 @@ function serialsOfOther(batches: { serials: number[] }[], serial: number): boole
 }
 
 test('a long list of serials is written in parts, and serials that follow each other as one', async () => {
-  const other = await createFixture(database.db);
-  const mixed = await commit(4_600, [gala, other]);
+  const other = await createFixture(given.database.db);
+  const mixed = await commit(4_600, [given.gala, other]);
   await confirm(mixed.batchId);
   const following = await commit(2_300);
   await confirm(following.batchId);
   const { rows } = await sql<{ count: number; first: number; last: number }>`
     select count, first_serial as first, last_serial as last from journal_segments
-    where event_id = ${gala.eventId} and partner_id = ${gala.partnerId}
-    order by last_offset`.execute(database.db);
+    where event_id = ${given.gala.eventId} and partner_id = ${given.gala.partnerId}
+    order by last_offset`.execute(given.database.db);
   const mine = mixed.serials.filter((_, index) => index % 2 === 0);
   expect(rows).toEqual([
     { count: 1_000, first: mine[0], last: mine[999] },
@@ -147,8 +154,8 @@ test('what is finalized twice is there once', async () => {
 
 test('what failed is told of, and again when it was redriven and confirmed', async () => {
   const { batchId, serials } = await commit(2);
-  expect(await failBatch(database.db, gala.shardId, batchId, '23514')).toBe(true);
-  await redriveBatches(database.db, { shardId: gala.shardId, batchIds: [batchId], limit: 1 });
+  expect(await failBatch(given.database.db, given.gala.shardId, batchId, '23514')).toBe(true);
+  await redriveBatches(given.database.db, { shardId: given.gala.shardId, batchIds: [batchId], limit: 1 });
   await confirm(batchId);
   const entries = await readAll([10]);
   expect(entries.map(({ kind, serial }) => [kind, serial])).toEqual([
@@ -160,12 +167,12 @@ test('what failed is told of, and again when it was redriven and confirmed', asy
 });
 
 test('a ticket that is sold out is told of after the registration that took the last seat', async () => {
-  const small = await gala.addTicket({ capacity: 2 });
+  const small = await given.gala.addTicket({ capacity: 2 });
   const batchId = randomUUID();
   await reserveBatch(
-    database.db,
+    given.database.db,
     batchId,
-    [1, 2, 3].map(() => reservationOf(gala, small)),
+    [1, 2, 3].map(() => reservationOf(given.gala, small)),
   );
   await confirm(batchId);
   const [, last] = await readAll([10]);
@@ -180,10 +187,10 @@ test('a ticket that is sold out is told of after the registration that took the 
 });
 
 test('a ticket that gets seats again is told of, unless nobody was told that it was sold out', async () => {
-  const small = await gala.addTicket({ capacity: 1 });
+  const small = await given.gala.addTicket({ capacity: 1 });
   const sellOut = async () => {
     const batchId = randomUUID();
-    await reserveBatch(database.db, batchId, [reservationOf(gala, small)]);
+    await reserveBatch(given.database.db, batchId, [reservationOf(given.gala, small)]);
     return batchId;
   };
   const raiseTo = (capacity: number) => setCapacity(small, capacity);
@@ -207,20 +214,20 @@ const toldOf = async (small: number) =>
   (await readAll([1], { partnerId: 0 })).flatMap(({ kind, ticketId: id }) => (id === small ? kind : []));
 
 async function setCapacity(small: number, capacity: number): Promise<void> {
-  await perform(database.db, updateTicketAction, { ticketId: small, capacity }, 'test');
+  await perform(given.database.db, updateTicketAction, { ticketId: small, capacity }, 'test');
   await confirm();
 }
 
 /** Takes the last seat of a ticket. */
 async function takeLastSeat(small: number): Promise<string> {
   const batchId = randomUUID();
-  const [outcome] = await reserveBatch(database.db, batchId, [reservationOf(gala, small)]);
+  const [outcome] = await reserveBatch(given.database.db, batchId, [reservationOf(given.gala, small)]);
   expect(outcome!.kind).toBe('registered');
   return batchId;
 }
 
 test('an operator who leaves a ticket no seats is told of too, so that sold out and reopened alternate', async () => {
-  const small = await gala.addTicket({ capacity: 0 });
+  const small = await given.gala.addTicket({ capacity: 0 });
   // It never had any: nobody waits for it to come back.
   await setCapacity(small, 5);
   expect(await toldOf(small)).toEqual([]);
@@ -236,12 +243,12 @@ test('an operator who leaves a ticket no seats is told of too, so that sold out 
 });
 
 test('a ticket that was sold out longer ago than the journal is kept is told of when it has seats again', async () => {
-  const small = await gala.addTicket({ capacity: 1 });
+  const small = await given.gala.addTicket({ capacity: 1 });
   await confirm(await takeLastSeat(small));
   await setCapacity(small, 2);
   await confirm(await takeLastSeat(small));
-  await sql`update journal_segments set at = now() - interval '3 d'`.execute(database.db);
-  expect(await deleteOldSegments(database.db, gala.shardId, 1, 1_000)).toBeGreaterThan(0);
+  await sql`update journal_segments set at = now() - interval '3 d'`.execute(given.database.db);
+  expect(await deleteOldSegments(given.database.db, given.gala.shardId, 1, 1_000)).toBeGreaterThan(0);
   expect(await readAll([10])).toEqual([]);
   expect(await toldOf(small)).toEqual([]);
   await setCapacity(small, 3);
@@ -250,9 +257,11 @@ test('a ticket that was sold out longer ago than the journal is kept is told of 
 
 test('who was cancelled before the confirmation is not confirmed', async () => {
   const { batchId, serials } = await commit(3);
-  await sql`update registrations set cancelled_at = now() where serial = ${serials[1]}`.execute(database.db);
+  await sql`update registrations set cancelled_at = now() where serial = ${serials[1]}`.execute(
+    given.database.db,
+  );
   // Its registrations have to be looked at from now on.
-  await sql`update batches set event_id = null where id = ${batchId}`.execute(database.db);
+  await sql`update batches set event_id = null where id = ${batchId}`.execute(given.database.db);
   await confirm(batchId);
   expect(serialsOf(await readAll([1]))).toEqual([serials[0], serials[2]]);
 });
@@ -264,7 +273,9 @@ async function append(
   { kind = 'confirmed', daysAgo = 0, lists = false } = {},
 ) {
   const { rows } = await sql<{ head: number }>`
-    select last_offset as head from journal_heads where shard_id = ${gala.shardId}`.execute(database.db);
+    select last_offset as head from journal_heads where shard_id = ${given.gala.shardId}`.execute(
+    given.database.db,
+  );
   const { head } = rows[0]!;
   await sql`
     with segment as (
@@ -275,16 +286,16 @@ async function append(
       insert into journal_segments (
         shard_id, event_id, partner_id, last_offset, count, kind, first_serial, last_serial, serials, at
       )
-      select ${gala.shardId}, ${gala.eventId}, (${partners}::integer[])[1 + (place - 1) % ${partners.length}],
+      select ${given.gala.shardId}, ${given.gala.eventId}, (${partners}::integer[])[1 + (place - 1) % ${partners.length}],
         ${head} + until, size, ${kind}, ${head} + until - size + 1, ${head} + until,
         case when ${lists} then array(select generate_series(${head} + until - size + 1, ${head} + until)) end,
         now() - make_interval(days => ${daysAgo}::integer)
       from segment
     )
     update journal_heads set last_offset = ${head} + (select sum(size) from segment)
-    where shard_id = ${gala.shardId}`.execute(database.db);
+    where shard_id = ${given.gala.shardId}`.execute(given.database.db);
   // So that Postgres knows of them, as autovacuum sees to.
-  await sql`analyze journal_segments`.execute(database.db);
+  await sql`analyze journal_segments`.execute(given.database.db);
   return head;
 }
 
@@ -292,17 +303,17 @@ const offsetsOf = (entries: readonly JournalEntry[]) => entries.map(({ offset })
 const times = (count: number, size = 1) => Array<number>(count).fill(size);
 
 const rowsRead = (work: (db: TestDatabase['db']) => Promise<unknown>, table?: string) =>
-  countRowsRead(database.url, work, table);
+  countRowsRead(given.database.url, work, table);
 
 describe('a batch of several events and partners', () => {
   let owners: Fixture[];
 
   beforeEach(async () => {
     let other: Fixture;
-    do other = await createFixture(database.db);
-    while (other.shardId !== gala.shardId);
-    owners = [gala, other].flatMap((event) =>
-      [gala, other].map(({ partnerId }) => ({ ...event, partnerId })),
+    do other = await createFixture(given.database.db);
+    while (other.shardId !== given.gala.shardId);
+    owners = [given.gala, other].flatMap((event) =>
+      [given.gala, other].map(({ partnerId }) => ({ ...event, partnerId })),
     );
   });
 
@@ -313,7 +324,7 @@ describe('a batch of several events and partners', () => {
     for (const { eventId, addTicket } of owners)
       if (!tickets.has(eventId)) tickets.set(eventId, await addTicket({ capacity: 100 }));
     const outcomes = await reserveBatch(
-      database.db,
+      given.database.db,
       batchId,
       of.map((owner) => reservationOf(owner, tickets.get(owner.eventId)!)),
     );
@@ -342,13 +353,13 @@ describe('a batch of several events and partners', () => {
 
   async function leaveGaps(apart: number) {
     const setStep = (step: number) =>
-      sql`alter sequence registrations_serial_seq increment by ${sql.lit(step)}`.execute(database.db);
+      sql`alter sequence registrations_serial_seq increment by ${sql.lit(step)}`.execute(given.database.db);
     await setStep(apart);
     onTestFinished(async () => void (await setStep(1)));
   }
 
   const readsOfRegistrations = (...batchIds: string[]) =>
-    rowsRead((db) => confirmBatches(db, { shardId: gala.shardId, batchIds }), 'registrations');
+    rowsRead((db) => confirmBatches(db, { shardId: given.gala.shardId, batchIds }), 'registrations');
 
   test.for([1, 2])(
     'its row says whose each is, with serials %i apart, until it is finalized',
@@ -369,7 +380,7 @@ describe('a batch of several events and partners', () => {
       await expectTold(batches.flatMap(({ told }) => told));
       const { rows } = await sql`
       select events, partners, serials from batches
-      where events is not null or partners is not null or serials is not null`.execute(database.db);
+      where events is not null or partners is not null or serials is not null`.execute(given.database.db);
       expect(rows).toEqual([]);
     },
   );
@@ -379,9 +390,9 @@ describe('a batch of several events and partners', () => {
     const [cancelled, other] = [await commitOf([a, b, d, b]), await commitOf([d, a])];
     await sql`
       update registrations set cancelled_at = now() where serial = ${cancelled.told[1]!.serial}`.execute(
-      database.db,
+      given.database.db,
     );
-    await sql`update batches set events = null where id = ${cancelled.batchId}`.execute(database.db);
+    await sql`update batches set events = null where id = ${cancelled.batchId}`.execute(given.database.db);
     await confirm(cancelled.batchId, other.batchId);
     await expectTold([...cancelled.told.toSpliced(1, 1), ...other.told]);
   });
@@ -389,7 +400,7 @@ describe('a batch of several events and partners', () => {
 
 describe('who reads more than one partner', () => {
   test('an event is read whole, in order, with the entries of every partner and its own', async () => {
-    const [mine, theirs] = [gala.partnerId, gala.partnerId + 1_000];
+    const [mine, theirs] = [given.gala.partnerId, given.gala.partnerId + 1_000];
     const start = await append([3, 1, 4, 1, 5, 9], [mine, theirs, 0]);
     const offsets = Array.from({ length: 23 }, (_, index) => start + 1 + index);
     const owners = [...times(3, mine), theirs, ...times(4, 0), mine, ...times(5, theirs), ...times(9, 0)];
@@ -405,24 +416,24 @@ describe('who reads more than one partner', () => {
 
 describe('what a page costs', () => {
   test('a partner reads no more than twice what it is given, and a look ahead, whoever else has written', async () => {
-    const others = [gala.partnerId + 1, gala.partnerId + 2];
+    const others = [given.gala.partnerId + 1, given.gala.partnerId + 2];
     await append(times(20_000), others);
-    const start = await append(times(2_000), [gala.partnerId, ...others]);
+    const start = await append(times(2_000), [given.gala.partnerId, ...others]);
     for (const limit of [1, 10, 100]) {
       const reading = await rowsRead((db) =>
-        readJournal(db, { ...gala, kinds: ['confirmed'] }, start, limit),
+        readJournal(db, { ...given.gala, kinds: ['confirmed'] }, start, limit),
       );
       expect(reading).toBeLessThan(2 * limit + 30);
     }
     // Few large segments do not cost more than many small ones.
-    await append(times(3_000, 1_000), [gala.partnerId + 3]);
-    const large = { ...gala, partnerId: gala.partnerId + 3 };
+    await append(times(3_000, 1_000), [given.gala.partnerId + 3]);
+    const large = { ...given.gala, partnerId: given.gala.partnerId + 3 };
     expect(await rowsRead((db) => readJournal(db, large, 0, 1_000))).toBeLessThan(30);
   });
 
   test('a kind that is rare is looked for a part at a time, and what was looked at is not looked at again', async () => {
-    const start = await append(times(5_000), [gala.partnerId]);
-    await append([1], [gala.partnerId], { kind: 'failed' });
+    const start = await append(times(5_000), [given.gala.partnerId]);
+    await append([1], [given.gala.partnerId], { kind: 'failed' });
     let page: JournalPage = { entries: [], cursor: 0, more: true };
     let calls = 0;
     const found: JournalEntry[] = [];
@@ -442,10 +453,10 @@ describe('what a page costs', () => {
   });
 
   test('a reader is taken past what others have written', async () => {
-    await append([1], [gala.partnerId]);
-    const start = await append(times(10), [gala.partnerId + 1]);
+    await append([1], [given.gala.partnerId]);
+    const start = await append(times(10), [given.gala.partnerId + 1]);
     expect((await read()).cursor).toBe(start + 10);
-    expect(await read(0, 100, { partnerId: gala.partnerId + 2 })).toEqual({
+    expect(await read(0, 100, { partnerId: given.gala.partnerId + 2 })).toEqual({
       entries: [],
       cursor: 0,
       more: false,
@@ -453,36 +464,36 @@ describe('what a page costs', () => {
   });
 
   test('who may have more than 2,000 entries gets them in one page', async () => {
-    await append(times(2_500), [gala.partnerId]);
+    await append(times(2_500), [given.gala.partnerId]);
     expect((await read(0, 3_000)).entries).toHaveLength(2_500);
     expect((await read(0, 2_200)).entries).toHaveLength(2_200);
   });
 });
 
 describe('what is no longer kept', () => {
-  const expire = (limit = 1_000) => deleteOldSegments(database.db, gala.shardId, 30, limit);
+  const expire = (limit = 1_000) => deleteOldSegments(given.database.db, given.gala.shardId, 30, limit);
 
   test('the oldest go first, up to the first that is kept, and each round reads no more than it may delete', async () => {
-    while ((await deleteOldSegments(database.db, gala.shardId, 0, 10_000)) > 0);
-    await append(times(50), [gala.partnerId], { daysAgo: 31 });
-    await append(times(3_000), [gala.partnerId]);
+    while ((await deleteOldSegments(given.database.db, given.gala.shardId, 0, 10_000)) > 0);
+    await append(times(50), [given.gala.partnerId], { daysAgo: 31 });
+    await append(times(3_000), [given.gala.partnerId]);
     const reading = await rowsRead(async (db) =>
-      expect(await deleteOldSegments(db, gala.shardId, 30, 20)).toBe(20),
+      expect(await deleteOldSegments(db, given.gala.shardId, 30, 20)).toBe(20),
     );
     expect(reading).toBeLessThan(100);
     expect(await expire()).toBe(30);
-    expect(await rowsRead((db) => deleteOldSegments(db, gala.shardId, 30, 1_000))).toBeLessThan(2_100);
+    expect(await rowsRead((db) => deleteOldSegments(db, given.gala.shardId, 30, 1_000))).toBeLessThan(2_100);
     expect(await expire()).toBe(0);
     // Its writer waited for its place until after the one before was written.
-    await append([1], [gala.partnerId], { daysAgo: 31 });
+    await append([1], [given.gala.partnerId], { daysAgo: 31 });
     expect(await expire(5_000)).toBe(0);
     expect((await read(0, 5_000)).entries).toHaveLength(3_001);
   });
 
   test('who would miss entries is told so; who begins, or is far enough, reads on', async () => {
-    while ((await deleteOldSegments(database.db, gala.shardId, 0, 10_000)) > 0);
-    const start = await append([5, 5], [gala.partnerId], { daysAgo: 31 });
-    const kept = await append([5], [gala.partnerId]);
+    while ((await deleteOldSegments(given.database.db, given.gala.shardId, 0, 10_000)) > 0);
+    const start = await append([5, 5], [given.gala.partnerId], { daysAgo: 31 });
+    const kept = await append([5], [given.gala.partnerId]);
     const offsets = [1, 2, 3, 4, 5].map((offset) => kept + offset);
     expect((await read(start, 5)).cursor).toBe(start + 5);
     expect(await expire()).toBe(2);
@@ -490,14 +501,14 @@ describe('what is no longer kept', () => {
     expect(await readAnswer(kept - 1, 5, {})).toBe('cursor-expired');
     expect(offsetsOf((await read(kept)).entries)).toEqual(offsets);
     expect(offsetsOf((await read(0)).entries)).toEqual(offsets);
-    while ((await deleteOldSegments(database.db, gala.shardId, 0, 10_000)) > 0);
+    while ((await deleteOldSegments(given.database.db, given.gala.shardId, 0, 10_000)) > 0);
     expect(await readAnswer(kept, 5, {})).toBe('cursor-expired');
     expect(await read(kept + 5)).toEqual({ entries: [], cursor: kept + 5, more: false });
     expect(await read(0)).toEqual({ entries: [], cursor: 0, more: false });
   });
 
   test('a cursor that the history does not reach is none', async () => {
-    const start = await append([1], [gala.partnerId]);
+    const start = await append([1], [given.gala.partnerId]);
     expect(await read(start + 1)).toEqual({ entries: [], cursor: start + 1, more: false });
     expect(await readAnswer(start + 2, 5, {})).toBe('cursor-ahead');
   });
@@ -508,7 +519,7 @@ describe('a reader that crashes, late commits and two workers', () => {
     const expected = new Set<number>();
     const pending: string[] = [];
     const writing = { isOver: false };
-    await using there = await database.openShard(gala.shardId);
+    await using there = await given.database.openShard(given.gala.shardId);
 
     /** Commits batches; every third one late, after others with higher serials. */
     const write = async () => {
@@ -516,7 +527,7 @@ describe('a reader that crashes, late commits and two workers', () => {
         const late = await there.startTransaction().execute();
         const lateId = randomUUID();
         const serialsOfLate = (
-          await reserveBatch(late, lateId, [reservationOf(gala, await gala.addTicket())])
+          await reserveBatch(late, lateId, [reservationOf(given.gala, await given.gala.addTicket())])
         ).map((outcome) => (outcome.kind === 'registered' ? outcome.serial : 0));
         for (const size of [1, 3]) {
           const { batchId, serials } = await commit(size);

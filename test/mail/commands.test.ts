@@ -5,19 +5,21 @@ import { emptyTables } from '../harness/empty-tables.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { runCli } from '../harness/service-process.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
+
+const { test, given } = eventTest();
 
 test.override('ticket', {});
 
 beforeEach(async () => {
-  await emptyTables(database.db, 'journal_consumers', 'deliveries', 'mail_suppressions');
+  await emptyTables(given.database.db, 'journal_consumers', 'deliveries', 'mail_suppressions');
 });
 
-const mail = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'mail', ...args);
+const mail = (...args: string[]) => runCli({ DATABASE_URL: given.database.url }, 'mail', ...args);
 const ofEvent = (name: string, ...options: string[]) =>
-  mail(name, String(gala.eventId), ...options, '--by', 'jane');
+  mail(name, String(given.gala.eventId), ...options, '--by', 'jane');
 const statusOf = async () => {
-  const { output } = await mail('status', String(gala.eventId), '--json');
+  const { output } = await mail('status', String(given.gala.eventId), '--json');
   return (JSON.parse(output) as object[])[0];
 };
 
@@ -32,10 +34,10 @@ test('e-mails are switched on, paused, resumed and switched off, each noted once
     ['resume', 'active'],
     ['disable', 'off'],
   ] as const)
-    expect((await ofEvent(name)).output).toContain(`e-mails of event ${gala.eventId} are ${state}`);
+    expect((await ofEvent(name)).output).toContain(`e-mails of event ${given.gala.eventId} are ${state}`);
   const { rows } = await sql<{ action: string; actor: string }>`
-    select action, actor from audit_log where subject = ${`event:${gala.eventId}`} and action like 'mail.%'
-    order by id`.execute(database.db);
+    select action, actor from audit_log where subject = ${`event:${given.gala.eventId}`} and action like 'mail.%'
+    order by id`.execute(given.database.db);
   expect(rows.map(({ action }) => action)).toEqual([
     'mail.enable',
     'mail.pause',
@@ -48,18 +50,18 @@ test('e-mails are switched on, paused, resumed and switched off, each noted once
 
 test('switched on again, nobody gets a second one; from now on, nobody who was confirmed before gets one', async () => {
   const server = await startMailServer();
-  await startMails(database, { SMTP_URL: server.url });
-  await confirm(database.db, gala, ticketId, addresses(2, 'first'));
-  await enable(database.db, gala);
-  await waitForState(database.db, gala, 'sent', 2);
+  await startMails(given.database, { SMTP_URL: server.url });
+  await confirm(given.database.db, given.gala, given.ticketId, addresses(2, 'first'));
+  await enable(given.database.db, given.gala);
+  await waitForState(given.database.db, given.gala, 'sent', 2);
   await ofEvent('disable');
-  await confirm(database.db, gala, ticketId, addresses(1, 'meanwhile'));
+  await confirm(given.database.db, given.gala, given.ticketId, addresses(1, 'meanwhile'));
   await ofEvent('enable', '--from-now');
-  await confirm(database.db, gala, ticketId, addresses(1, 'later'));
-  await waitForState(database.db, gala, 'sent', 3);
+  await confirm(given.database.db, given.gala, given.ticketId, addresses(1, 'later'));
+  await waitForState(given.database.db, given.gala, 'sent', 3);
   await ofEvent('disable');
   await ofEvent('enable');
-  await waitForState(database.db, gala, 'sent', 4);
+  await waitForState(given.database.db, given.gala, 'sent', 4);
   expect(server.mails.map(({ to }) => to.split('-')[0])).toEqual(['first', 'first', 'later', 'meanwhile']);
 });
 
@@ -72,12 +74,12 @@ test('the status tells what became of e-mails and why; an address can have them 
   };
   await ofEvent('enable');
   expect(await statusOf()).toMatchObject({ state: 'active', oldestMs: null, sent: 0 });
-  await confirm(database.db, gala, ticketId, [gone, here, busy]);
+  await confirm(given.database.db, given.gala, given.ticketId, [gone, here, busy]);
   expect(await statusOf()).toMatchObject({ oldestMs: expect.any(Number) });
-  const process = await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, gala, 'undeliverable', 1);
-  await waitForState(database.db, gala, 'sent', 1);
-  await waitForState(database.db, gala, 'retry', 1);
+  const process = await startMails(given.database, { SMTP_URL: server.url });
+  await waitForState(given.database.db, given.gala, 'undeliverable', 1);
+  await waitForState(given.database.db, given.gala, 'sent', 1);
+  await waitForState(given.database.db, given.gala, 'retry', 1);
   expect(await statusOf()).toMatchObject({
     sent: 1,
     undeliverable: 1,
@@ -96,7 +98,7 @@ test('the status tells what became of e-mails and why; an address can have them 
   expect((await mail('suppressions', 'remove', digestOf(gone))).code).toBe(1);
   const { rows } = await sql<{ text: string }>`
     select row_to_json(audit_log)::text as text from audit_log where action = 'mail.unsuppress'`.execute(
-    database.db,
+    given.database.db,
   );
   expect(rows[0]!.text).not.toContain(gone);
 });

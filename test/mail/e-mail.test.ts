@@ -11,15 +11,17 @@ import { readQrCode } from '../harness/passes.ts';
 import { runCli } from '../harness/service-process.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = eventTest();
 
 // What an e-mail holds, read by a parser that is not ours.
 
 test.override('ticket', { title: 'Front row & dinner' });
 
 beforeEach(async () => {
-  await emptyTables(database.db, 'journal_consumers', 'deliveries');
+  await emptyTables(given.database.db, 'journal_consumers', 'deliveries');
 });
 
 const NAME = 'Jörg "the <b>Bold</b>" Müller';
@@ -28,15 +30,15 @@ const [ADDRESS] = addresses(1, 'joerg') as [string];
 /** Has an attendee registered and confirmed, and returns the e-mail that they get. */
 async function receive(fullName = NAME): Promise<Email> {
   const server = await startMailServer();
-  await confirm(database.db, gala, ticketId, [ADDRESS], fullName);
-  await enable(database.db, gala);
-  await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, gala, 'sent', 1);
+  await confirm(given.database.db, given.gala, given.ticketId, [ADDRESS], fullName);
+  await enable(given.database.db, given.gala);
+  await startMails(given.database, { SMTP_URL: server.url });
+  await waitForState(given.database.db, given.gala, 'sent', 1);
   return PostalMime.parse(server.mails[0]!.content);
 }
 
 const describeEvent = (input: object) =>
-  perform(database.db, updateEventAction, { eventId: gala.eventId, ...input }, 'test');
+  perform(given.database.db, updateEventAction, { eventId: given.gala.eventId, ...input }, 'test');
 
 const attachmentOf = ({ attachments }: Email, type: string) =>
   attachments.find(({ mimeType }) => mimeType === type);
@@ -44,19 +46,23 @@ const attachmentOf = ({ attachments }: Email, type: string) =>
 const bytesOf = (mail: Email, type: string) => Buffer.from(attachmentOf(mail, type)!.content as ArrayBuffer);
 
 /** The public keys, as a door has them. */
-const publicKeys = async () => (await createPassSigner(database).keys()).publicKeys;
+const publicKeys = async () => (await createPassSigner(given.database).keys()).publicKeys;
 
 test('its picture is a pass that verifies with the public keys alone, and the HTML shows it', async () => {
   const mail = await receive();
   const token = readQrCode(bytesOf(mail, 'image/png'));
   const keys = await publicKeys();
   expect(jwkSetOf({ publicKeys: keys }).keys).toHaveLength(1);
-  const { serial } = await tablesOf(database.db)
+  const { serial } = await tablesOf(given.database.db)
     .selectFrom('registrations')
     .select('serial')
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .executeTakeFirstOrThrow();
-  expect(verifyPass(token, keys)).toMatchObject({ eventId: gala.eventId, ticketId, serial });
+  expect(verifyPass(token, keys)).toMatchObject({
+    eventId: given.gala.eventId,
+    ticketId: given.ticketId,
+    serial,
+  });
   const { contentId, disposition } = attachmentOf(mail, 'image/png')!;
   expect(disposition).toBe('inline');
   expect(mail.html).toContain(`src="cid:${contentId!.slice(1, -1)}"`);
@@ -97,7 +103,7 @@ test('a calendar file is attached where the event has a time, and reads as the e
   expect(event.startDate.toJSDate()).toEqual(startsAt);
   expect(event.endDate.toJSDate()).toEqual(endsAt);
   expect([event.summary, event.location]).toEqual(['Gala', 'Town Hall; Main Street 1, Bonn']);
-  expect(event.uid).toBe(gala.eventRef);
+  expect(event.uid).toBe(given.gala.eventRef);
   expect(mail.text).toMatch(/When: Friday,? 22 January 2027 at 19:00/);
 });
 
@@ -139,10 +145,10 @@ test.for(['שרה לוי', 'محمد علي', 'Dr. Anne-Marie O’Neil Jr.', 'J.
 test('floodgate mail preview writes what would be sent, with made-up data', async () => {
   await using directory = await temporaryDirectory();
   const { code, output } = await runCli(
-    { DATABASE_URL: database.url },
+    { DATABASE_URL: given.database.url },
     'mail',
     'preview',
-    String(gala.eventId),
+    String(given.gala.eventId),
     '--language',
     'de',
     '--out',
@@ -159,8 +165,8 @@ test('floodgate mail preview writes what would be sent, with made-up data', asyn
   );
   expect(await readFile(directory.file('preview/mail.txt'), 'utf8')).toContain('Guten Tag Ada Lovelace');
 
-  const ofNotice = ['preview', String(gala.eventId), '--notice', '--out', directory.file('notice')];
-  expect(await runCli({ DATABASE_URL: database.url }, 'mail', ...ofNotice)).toMatchObject({ code: 0 });
+  const ofNotice = ['preview', String(given.gala.eventId), '--notice', '--out', directory.file('notice')];
+  expect(await runCli({ DATABASE_URL: given.database.url }, 'mail', ...ofNotice)).toMatchObject({ code: 0 });
   const notice = await PostalMime.parse(await readFile(directory.file('notice/mail.eml')));
   expect(notice.subject).toBe('Your webhook for Gala was disabled');
 });

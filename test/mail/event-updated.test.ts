@@ -8,20 +8,22 @@ import { startMailServer, type ReceivedMail } from '../harness/mail-server.ts';
 import { runCli } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from './mail-process.ts';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = eventTest();
 
 // An event moves after its e-mails were sent.
 
 test.override('ticket', {});
 
 beforeEach(async () => {
-  await emptyTables(database.db, 'journal_consumers', 'deliveries');
+  await emptyTables(given.database.db, 'journal_consumers', 'deliveries');
 });
 
 const describeEvent = async (...options: string[]) => {
-  const env = { DATABASE_URL: database.url };
-  return (await runCli(env, 'event', 'update', String(gala.eventId), ...options)).output;
+  const env = { DATABASE_URL: given.database.url };
+  return (await runCli(env, 'event', 'update', String(given.gala.eventId), ...options)).output;
 };
 
 async function calendarOf({ content }: ReceivedMail) {
@@ -32,37 +34,37 @@ async function calendarOf({ content }: ReceivedMail) {
 }
 
 async function cancelLast(): Promise<void> {
-  const { serial, pass_code } = await tablesOf(database.db)
+  const { serial, pass_code } = await tablesOf(given.database.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .orderBy('serial', 'desc')
     .limit(1)
     .executeTakeFirstOrThrow();
-  const passReference = `GALA-${gala.eventId}-${serial}-${pass_code}`;
-  await perform(database.db, cancelRegistrationAction, { passReference }, 'test');
+  const passReference = `GALA-${given.gala.eventId}-${serial}-${pass_code}`;
+  await perform(given.database.db, cancelRegistrationAction, { passReference }, 'test');
 }
 
 test('everybody whose e-mail is out of date gets the new time once, with a calendar entry that replaces the old one', async () => {
   const server = await startMailServer();
   await describeEvent('--starts', '2027-01-22T18:00:00Z');
-  await confirm(database.db, gala, ticketId, addresses(3));
-  await enable(database.db, gala);
-  await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, gala, 'sent', 3);
+  await confirm(given.database.db, given.gala, given.ticketId, addresses(3));
+  await enable(given.database.db, given.gala);
+  await startMails(given.database, { SMTP_URL: server.url });
+  await waitForState(given.database.db, given.gala, 'sent', 3);
   await cancelLast();
   const warning = await describeEvent('--starts', '2027-01-29T18:00:00Z');
   expect(warning).toContain('3 e-mails with the old name, time or place were sent');
   expect(await describeEvent('--notify-holders')).toContain('3 e-mails with the time and place are queued');
-  const updates = () => deliveriesOf(database.db, gala, 'event-updated');
+  const updates = () => deliveriesOf(given.database.db, given.gala, 'event-updated');
   await waitUntil('all are settled', async () =>
     (await updates()).every(({ state }) => state === 'sent' || state === 'cancelled'),
   );
   expect((await updates()).map(({ state }) => state)).toEqual(['sent', 'sent', 'cancelled']);
 
   // Those who are confirmed from now on are told the new time with their pass.
-  await confirm(database.db, gala, ticketId, addresses(1, 'later'));
-  await waitForState(database.db, gala, 'sent', 4);
+  await confirm(given.database.db, given.gala, given.ticketId, addresses(1, 'later'));
+  await waitForState(given.database.db, given.gala, 'sent', 4);
   expect(await describeEvent('--notify-holders')).toContain('0 e-mails');
   const [first] = addresses(1);
   const [before, after, ...more] = server.mails.filter(({ to }) => to === first);

@@ -1,22 +1,24 @@
 import { sql } from 'kysely';
 import { beforeEach, expect } from 'vitest';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
-import { database, gala, test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
+
+const { test, given } = eventTest();
 
 test.override('event', { mode: 'test' });
 
 beforeEach(async () => {
-  await sql`delete from journal_consumers`.execute(database.db);
-  await enable(database.db, gala);
+  await sql`delete from journal_consumers`.execute(given.database.db);
+  await enable(given.database.db, given.gala);
 });
 
 const send = async (count: number, fullName?: string) =>
-  confirm(database.db, gala, await gala.addTicket(), addresses(count), fullName);
+  confirm(given.database.db, given.gala, await given.gala.addTicket(), addresses(count), fullName);
 
 test("a test event's e-mails are shown in the mailcatcher, the newest of them, and nothing in them runs", async () => {
-  const { baseUrl } = await startMails(database, { MAILCATCHER_SIZE: '3' });
+  const { baseUrl } = await startMails(given.database, { MAILCATCHER_SIZE: '3' });
   await send(5, '<script>alert(1)</script>');
-  await waitForState(database.db, gala, 'sent', 5);
+  await waitForState(given.database.db, given.gala, 'sent', 5);
   const list = await fetch(`${baseUrl}/mailcatcher`);
   expect(list.headers.get('content-security-policy')).toContain("default-src 'none'");
   const links = [...(await list.text()).matchAll(/href="(\/mailcatcher\/\d+)"/g)].map(([, link]) => link);
@@ -37,7 +39,7 @@ test("a test event's e-mails are shown in the mailcatcher, the newest of them, a
 });
 
 test('without a server and an mailcatcher nothing is sent, and what waits is seen', async () => {
-  const { baseUrl, output } = await startMails(database, {});
+  const { baseUrl, output } = await startMails(given.database, {});
   await send(1);
   expect(output()).toContain('no SMTP_URL: this process sends no e-mails');
   expect((await fetch(`${baseUrl}/mailcatcher`)).status).toBe(404);

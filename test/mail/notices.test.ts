@@ -15,8 +15,10 @@ import { runCli } from '../harness/service-process.ts';
 import { startReceiver } from '../harness/webhook-receiver.ts';
 import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
 import { startMails } from './mail-process.ts';
-import { database, gala, test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = eventTest();
 
 // A partner is told that a webhook of its own was given up: once, whatever dies, and nobody else learns its address.
 
@@ -27,20 +29,26 @@ test.beforeAll(async () => {
   keepPrivate([CONTACT]);
 });
 beforeEach(async () => {
-  await emptyTables(database.db, 'journal_consumers', 'webhook_endpoints', 'deliveries', 'mail_suppressions');
+  await emptyTables(
+    given.database.db,
+    'journal_consumers',
+    'webhook_endpoints',
+    'deliveries',
+    'mail_suppressions',
+  );
   await setContact(CONTACT);
 });
 
-const setContact = (contactEmail: string | null, { partnerId } = gala) =>
-  perform(database.db, contactPartnerAction, { partnerId, contactEmail }, 'test');
+const setContact = (contactEmail: string | null, { partnerId } = given.gala) =>
+  perform(given.database.db, contactPartnerAction, { partnerId, contactEmail }, 'test');
 
 /** A webhook that was given up, and of which its partner is to be told. */
-async function addGivenUp(of = gala): Promise<Endpoint> {
-  const { endpoint } = await addWebhook(database.db, of, {
+async function addGivenUp(of = given.gala): Promise<Endpoint> {
+  const { endpoint } = await addWebhook(given.database.db, of, {
     url: 'https://partner.example/hook?token=s3cret-of-theirs',
     description: 'production <b>',
   });
-  await confirmSome(database.db, of, await of.addTicket(), 3);
+  await confirmSome(given.database.db, of, await of.addTicket(), 3);
   await giveUp(endpoint);
   return endpoint;
 }
@@ -49,7 +57,7 @@ async function addGivenUp(of = gala): Promise<Endpoint> {
 async function giveUp(endpoint: Endpoint): Promise<void> {
   const { shardId, id } = endpoint;
   const of = { shard_id: shardId, id };
-  await database.db.transaction().execute(async (transaction) => {
+  await given.database.db.transaction().execute(async (transaction) => {
     for (const [table, set] of [
       ['webhook_endpoints', sql`disabled_reason = 'gone'`],
       ['journal_consumers', sql`state = 'disabled'`],
@@ -61,11 +69,11 @@ async function giveUp(endpoint: Endpoint): Promise<void> {
   });
 }
 
-const stateOf = (endpoint: Endpoint) => findNotice(database.db, endpoint);
+const stateOf = (endpoint: Endpoint) => findNotice(given.database.db, endpoint);
 const dueOf = async ({ shardId, id }: Endpoint) => {
   const { rows } = await sql<{ dueInMinutes: number }>`
     select extract(epoch from due_at - now())::float8 / 60 as "dueInMinutes" from deliveries
-    where shard_id = ${shardId} and subject = ${id}`.execute(database.db);
+    where shard_id = ${shardId} and subject = ${id}`.execute(given.database.db);
   return rows[0]!;
 };
 const ended = (endpoint: Endpoint, state: string, reason: string | null = null) =>
@@ -75,25 +83,25 @@ const ended = (endpoint: Endpoint, state: string, reason: string | null = null) 
   });
 /** Makes deliveries of a shard due, and ends the leases of killed processes. */
 const makeDue = ({ shardId }: Endpoint) =>
-  sql`update deliveries set due_at = now() where shard_id = ${shardId}`.execute(database.db);
+  sql`update deliveries set due_at = now() where shard_id = ${shardId}`.execute(given.database.db);
 
 test('a receiver that has failed for five days: its partner gets one e-mail, which says how to go on', async () => {
   const receiver = await startReceiver((_, response) => void response.writeHead(500).end());
   onTestFinished(() => receiver.close());
-  const { endpoint } = await addWebhook(database.db, gala, {
+  const { endpoint } = await addWebhook(given.database.db, given.gala, {
     url: `${receiver.url}?token=s3cret-of-theirs`,
     description: 'production <b>',
   });
-  await confirmSome(database.db, gala, await gala.addTicket(), 3);
+  await confirmSome(given.database.db, given.gala, await given.gala.addTicket(), 3);
   const server = await startMailServer();
   const env = { SMTP_URL: server.url, WEBHOOK_ALLOW_PRIVATE: 'true', DELIVERIES: 'mail,webhook' };
-  const processes = [await startMails(database, env), await startMails(database, env)];
+  const processes = [await startMails(given.database, env), await startMails(given.database, env)];
   await waitUntil('it has failed', () => receiver.deliveries.length > 0);
   await waitUntil('that is noted', async () => {
-    const consumers = database.db.selectFrom('journal_consumers').select('failures');
+    const consumers = given.database.db.selectFrom('journal_consumers').select('failures');
     return (await consumers.where('id', '=', endpoint.id).executeTakeFirstOrThrow()).failures > 0;
   });
-  await passTime(database.db, gala.shardId, FIVE_DAYS);
+  await passTime(given.database.db, given.gala.shardId, FIVE_DAYS);
   await ended(endpoint, 'sent');
 
   const [mail] = server.mails;
@@ -107,7 +115,7 @@ test('a receiver that has failed for five days: its partner gets one e-mail, whi
   for (const part of [
     endpoint.id,
     `127.0.0.1:${receiver.port}/hook`,
-    gala.eventRef,
+    given.gala.eventRef,
     'accepted no message for five days',
     'Failing since',
     '3 changes',
@@ -130,12 +138,12 @@ test('two processes that see many send one e-mail each, and the audit log knows 
   const server = await startMailServer();
   const endpoints: Endpoint[] = [];
   for (let index = 0; index < 8; index += 1) endpoints.push(await addGivenUp());
-  await Promise.all([1, 2].map(() => startMails(database, { SMTP_URL: server.url })));
+  await Promise.all([1, 2].map(() => startMails(given.database, { SMTP_URL: server.url })));
   for (const endpoint of endpoints) await ended(endpoint, 'sent');
   const ids = server.mails.map(({ messageId }) => messageId);
   expect([ids.length, new Set(ids).size]).toEqual([endpoints.length, endpoints.length]);
   const { rows } = await sql<{ text: string }>`
-    select row_to_json(audit_log)::text as text from audit_log`.execute(database.db);
+    select row_to_json(audit_log)::text as text from audit_log`.execute(given.database.db);
   expect(rows.length).toBeGreaterThan(0);
   expect(rows.map(({ text }) => text).join('\n')).not.toContain(CONTACT);
 });
@@ -148,12 +156,12 @@ test('a process that is killed while the server thinks loses no notice; the seco
     asked.push(messageId);
     return asked.length === 1 ? new Promise(() => {}) : undefined;
   };
-  const killed = await startMails(database, { SMTP_URL: server.url });
+  const killed = await startMails(given.database, { SMTP_URL: server.url });
   await waitUntil('the server thinks', () => asked.length === 1);
   await killed.end('SIGKILL');
   expect(await stateOf(endpoint)).toMatchObject({ state: 'sending' });
   // Its lease has not expired: other processes leave it alone.
-  await startMails(database, { SMTP_URL: server.url });
+  await startMails(given.database, { SMTP_URL: server.url });
   const other = await addGivenUp();
   await ended(other, 'sent');
   expect(asked).toHaveLength(2);
@@ -167,26 +175,26 @@ test('a process that is killed while the server thinks loses no notice; the seco
 test('an e-mail whose outcome cannot be written is not sent again while its process lives', async () => {
   const server = await startMailServer();
   const endpoint = await addGivenUp();
-  await sql`alter table deliveries add constraint not_now check (state <> 'sent')`.execute(database.db);
-  const { output } = await startMails(database, { SMTP_URL: server.url });
+  await sql`alter table deliveries add constraint not_now check (state <> 'sent')`.execute(given.database.db);
+  const { output } = await startMails(given.database, { SMTP_URL: server.url });
   await waitUntil('it says so', () => output().includes('cannot record outcomes of e-mails'));
-  await sql`alter table deliveries drop constraint not_now`.execute(database.db);
+  await sql`alter table deliveries drop constraint not_now`.execute(given.database.db);
   await ended(endpoint, 'sent');
   expect(server.mails).toHaveLength(1);
 });
 
 test('without a contact it waits for one, for 30 days', async () => {
   const server = await startMailServer();
-  const stranger = await createFixture(database.db);
+  const stranger = await createFixture(given.database.db);
   await setContact(null);
   const [soon, old] = [await addGivenUp(), await addGivenUp(stranger)];
   await sql`
     update deliveries set created_at = ${new Date(Date.now() - 31 * 86_400_000)}
-    where shard_id = ${old.shardId} and subject = ${old.id}`.execute(database.db);
-  await startMails(database, { SMTP_URL: server.url });
+    where shard_id = ${old.shardId} and subject = ${old.id}`.execute(given.database.db);
+  await startMails(given.database, { SMTP_URL: server.url });
   await ended(soon, 'queued', 'no contact');
   await ended(old, 'suppressed', 'no contact');
-  for (const partner of [gala, stranger]) await setContact(CONTACT, partner);
+  for (const partner of [given.gala, stranger]) await setContact(CONTACT, partner);
   await makeDue(soon);
   await ended(soon, 'sent');
   expect(server.mails).toHaveLength(1);
@@ -197,7 +205,7 @@ test('refused for now it comes again; refused for good it ends, and the address 
   let refusal = { responseCode: 450, message: `4.2.2 <${CONTACT}> is full` };
   server.onRecipient = () => refusal;
   const endpoint = await addGivenUp();
-  const { output } = await startMails(database, { SMTP_URL: server.url });
+  const { output } = await startMails(given.database, { SMTP_URL: server.url });
   await ended(endpoint, 'retry', '450 4.2.2');
   refusal = { responseCode: 550, message: `5.1.1 <${CONTACT}> is nobody` };
   await makeDue(endpoint);
@@ -212,12 +220,12 @@ test('a server that is away costs no attempt', async () => {
   const server = await startMailServer();
   const endpoint = await addGivenUp();
   await server.stop();
-  await startMails(database, { SMTP_URL: server.url });
+  await startMails(given.database, { SMTP_URL: server.url });
   await waitUntil('it was tried', async () => (await stateOf(endpoint))?.reason === 'ESOCKET');
   const again = await startMailServer(Number(new URL(server.url).port));
   await makeDue(endpoint);
   await ended(endpoint, 'sent');
-  const { attempts } = await tablesOf(database.db)
+  const { attempts } = await tablesOf(given.database.db)
     .selectFrom('deliveries')
     .select('attempts')
     .where('subject', '=', endpoint.id)
@@ -227,17 +235,17 @@ test('a server that is away costs no attempt', async () => {
 
 test('nobody is told of what was resumed, of a test event, or at an address that leads nowhere', async () => {
   const server = await startMailServer();
-  const trial = await createFixture(database.db, 'allow', 'test');
+  const trial = await createFixture(given.database.db, 'allow', 'test');
   await setContact(CONTACT, trial);
-  const nowhere = await createFixture(database.db);
+  const nowhere = await createFixture(given.database.db);
   await setContact('ops@partner.example', nowhere);
   const [resumed, ofTest, reserved] = [
     await addGivenUp(),
     await addGivenUp(trial),
     await addGivenUp(nowhere),
   ];
-  await changeWebhook(database.db, resumed, 'resume');
-  await startMails(database, { SMTP_URL: server.url });
+  await changeWebhook(given.database.db, resumed, 'resume');
+  await startMails(given.database, { SMTP_URL: server.url });
   await ended(resumed, 'cancelled', 'resumed');
   await ended(ofTest, 'suppressed', 'test event');
   await ended(reserved, 'queued', 'no contact');
@@ -247,7 +255,7 @@ test('nobody is told of what was resumed, of a test event, or at an address that
 test('given up again within the hour, it is told an hour after the e-mail before', async () => {
   const server = await startMailServer();
   const endpoint = await addGivenUp();
-  await startMails(database, { SMTP_URL: server.url });
+  await startMails(given.database, { SMTP_URL: server.url });
   await ended(endpoint, 'sent');
   await giveUp(endpoint);
   const other = await addGivenUp();
@@ -269,9 +277,9 @@ test('the operator sees what became of it', async () => {
   const endpoint = await addGivenUp();
   await setContact(null);
   const show = async () =>
-    (await runCli({ DATABASE_URL: database.url }, 'webhook', 'show', endpoint.id)).output;
+    (await runCli({ DATABASE_URL: given.database.url }, 'webhook', 'show', endpoint.id)).output;
   expect(await show()).toMatch(/e-mail to the partner\s+queued\n/);
-  await startMails(database, { MAILCATCHER_SIZE: '1' });
+  await startMails(given.database, { MAILCATCHER_SIZE: '1' });
   await ended(endpoint, 'queued', 'no contact');
   expect(await show()).toMatch(/e-mail to the partner\s+queued, no contact\n/);
   await setContact(CONTACT);
@@ -282,11 +290,11 @@ test('the operator sees what became of it', async () => {
 
 test('without a server it waits; in the mailcatcher it is shown', async () => {
   const endpoint = await addGivenUp();
-  const silent = await startMails(database, {});
+  const silent = await startMails(given.database, {});
   expect(silent.output()).toContain('no SMTP_URL');
   expect(await silent.end('SIGTERM')).toBe(0);
   expect(await stateOf(endpoint)).toMatchObject({ state: 'queued', reason: null });
-  const { baseUrl } = await startMails(database, { MAILCATCHER_SIZE: '3' });
+  const { baseUrl } = await startMails(given.database, { MAILCATCHER_SIZE: '3' });
   await ended(endpoint, 'sent');
   const page = await (await fetch(`${baseUrl}/mailcatcher/1`)).text();
   expect(page).toContain('Your webhook for Gala was disabled');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { digestOfAttendee, reserveBatch } from '@floodgate/registrations';
 import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { startMailServer, type MailServer, type ReceivedMail } from '../harness/mail-server.ts';
 import { keepPrivate } from '../harness/private-data.ts';
@@ -12,6 +12,8 @@ import { tablesOf } from '../harness/stored-tables.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
 
+const { test, given } = eventTest();
+
 test.override('event', { duplicatePolicy: 'reject' });
 test.override('ticket', {});
 
@@ -20,34 +22,34 @@ let env: { DATABASE_URL: string; SMTP_URL: string };
 const guests = addresses(2);
 
 beforeEach(async () => {
-  await emptyTables(database.db, 'journal_consumers', 'deliveries');
+  await emptyTables(given.database.db, 'journal_consumers', 'deliveries');
   server = await startMailServer();
-  env = { DATABASE_URL: database.url, SMTP_URL: server.url };
+  env = { DATABASE_URL: given.database.url, SMTP_URL: server.url };
   keepPrivate(guests);
   const reservations = guests.map((emailAddress) =>
-    reservationOf(gala, ticketId, {
+    reservationOf(given.gala, given.ticketId, {
       emailAddress,
       attendeeDigest: digestOfAttendee(
         { duplicatePolicy: 'reject', duplicateScope: 'event' },
-        ticketId,
+        given.ticketId,
         emailAddress,
       ),
     }),
   );
-  await reserveBatch(database.db, randomUUID(), reservations);
-  await finalizePending(database.db, gala.shardId);
+  await reserveBatch(given.database.db, randomUUID(), reservations);
+  await finalizePending(given.database.db, given.gala.shardId);
 });
 
 const floodgate = (...args: string[]) => runCli(env, ...args);
 
 async function references(): Promise<string[]> {
-  const rows = await tablesOf(database.db)
+  const rows = await tablesOf(given.database.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .orderBy('serial')
     .execute();
-  return rows.map(({ serial, pass_code: code }) => `GALA-${gala.eventId}-${serial}-${code}`);
+  return rows.map(({ serial, pass_code: code }) => `GALA-${given.gala.eventId}-${serial}-${code}`);
 }
 
 const received = (count: number) =>
@@ -63,9 +65,9 @@ const recipients = (mails: readonly ReceivedMail[]) => [
 ];
 
 async function sendToAll(): Promise<void> {
-  await enable(database.db, gala);
-  await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, gala, 'sent', guests.length);
+  await enable(given.database.db, given.gala);
+  await startMails(given.database, { SMTP_URL: server.url });
+  await waitForState(given.database.db, given.gala, 'sent', guests.length);
 }
 
 test('one pass is sent again, as another e-mail, and nobody else gets one', async () => {
@@ -73,7 +75,7 @@ test('one pass is sent again, as another e-mail, and nobody else gets one', asyn
   const [first] = await references();
   expect(await floodgate('mail', 'resend', first!)).toMatchObject({ code: 0 });
   const mails = await received(3);
-  await waitForState(database.db, gala, 'sent', 2);
+  await waitForState(given.database.db, given.gala, 'sent', 2);
   expect(recipients(mails)).toEqual([guests, guests[0]]);
   // Programs that have the first e-mail would hide a second one with its id.
   expect(new Set(mails.map(({ messageId }) => messageId)).size).toBe(3);
@@ -83,22 +85,22 @@ test('all passes of an event are sent again, but for those that are cancelled', 
   await sendToAll();
   const [first] = await references();
   await floodgate('registration', 'cancel', first!);
-  const { output } = await floodgate('mail', 'resend-all', String(gala.eventId));
+  const { output } = await floodgate('mail', 'resend-all', String(given.gala.eventId));
   expect(output).toContain('2 e-mails are queued');
-  await waitForState(database.db, gala, 'cancelled', 1);
+  await waitForState(given.database.db, given.gala, 'cancelled', 1);
   expect(recipients(await received(3))).toEqual([guests, guests[1]]);
 });
 
 test('a pass that is queued again is not forgotten when e-mails are switched off and on', async () => {
   await sendToAll();
-  const event = String(gala.eventId);
+  const event = String(given.gala.eventId);
   server.onRecipient = () => ({ responseCode: 421, message: 'later' });
   await floodgate('mail', 'resend-all', event);
   await floodgate('mail', 'disable', event);
   server.onRecipient = () => undefined;
   await floodgate('mail', 'enable', event);
-  await confirm(database.db, gala, ticketId, addresses(1, 'later'));
-  await waitForState(database.db, gala, 'sent', 3);
+  await confirm(given.database.db, given.gala, given.ticketId, addresses(1, 'later'));
+  await waitForState(given.database.db, given.gala, 'sent', 3);
   // Nobody gets a second e-mail by that, except one whose attempt was running.
   expect(server.mails.filter(({ to }) => to.startsWith('later'))).toHaveLength(1);
   expect(server.mails.filter(({ to }) => to === guests[0]).length).toBeLessThanOrEqual(2);
@@ -161,6 +163,6 @@ test('a test e-mail arrives, or the command says why not', async () => {
   await server.stop();
   const away = await floodgate('mail', 'test', '--to', to);
   expect(away).toEqual({ code: 1, output: expect.stringContaining('cannot be used (E') });
-  const none = await runCli({ DATABASE_URL: database.url }, 'mail', 'test', '--to', to);
+  const none = await runCli({ DATABASE_URL: given.database.url }, 'mail', 'test', '--to', to);
   expect(none).toEqual({ code: 1, output: expect.stringContaining('set SMTP_URL') });
 });

@@ -19,8 +19,10 @@ import {
   startMails,
   waitForState,
 } from './mail-process.ts';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = eventTest();
 
 // E-mails to attendees, by real delivery processes into a real SMTP server.
 
@@ -28,10 +30,11 @@ test.override('ticket', { capacity: 100_000 });
 
 beforeEach(async () => {
   // Others' would be sent as well.
-  await emptyTables(database.db, 'journal_consumers', 'deliveries', 'mail_suppressions');
+  await emptyTables(given.database.db, 'journal_consumers', 'deliveries', 'mail_suppressions');
 });
 
-const confirmThese = (these: readonly string[]) => confirm(database.db, gala, ticketId, these);
+const confirmThese = (these: readonly string[]) =>
+  confirm(given.database.db, given.gala, given.ticketId, these);
 
 /** How often each address got an e-mail. */
 const countsOf = (mails: readonly { to: string }[]) =>
@@ -46,35 +49,35 @@ test('everybody who is confirmed gets one e-mail, whether before it was switched
   const server = await startMailServer();
   const [before, after] = [addresses(3, 'before'), addresses(600, 'after')];
   await confirmThese(before);
-  await enable(database.db, gala);
-  await startMails(database, { SMTP_URL: server.url });
+  await enable(given.database.db, given.gala);
+  await startMails(given.database, { SMTP_URL: server.url });
   await confirmThese(after);
-  await waitForState(database.db, gala, 'sent', 603);
+  await waitForState(given.database.db, given.gala, 'sent', 603);
   expect(countsOf(server.mails)).toEqual(once([...before, ...after]));
   expect(new Set(server.mails.map(({ messageId }) => messageId)).size).toBe(603);
 });
 
 test('who has cancelled by then, has an address that nobody can have, or is not of this event, gets none', async () => {
   const server = await startMailServer();
-  const other = await createFixture(database.db);
-  await confirm(database.db, other, await other.addTicket(), addresses(1, 'other'));
+  const other = await createFixture(given.database.db);
+  await confirm(given.database.db, other, await other.addTicket(), addresses(1, 'other'));
   await confirmThese(['a@nobody.invalid', 'b@nobody.test', 'c@nobody.example']);
   await confirmThese(addresses(1, 'cancelled'));
-  const [last] = await tablesOf(database.db)
+  const [last] = await tablesOf(given.database.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .orderBy('serial', 'desc')
     .limit(1)
     .execute();
-  const passReference = `GALA-${gala.eventId}-${last!.serial}-${last!.pass_code}`;
-  await perform(database.db, cancelRegistrationAction, { passReference }, 'test');
+  const passReference = `GALA-${given.gala.eventId}-${last!.serial}-${last!.pass_code}`;
+  await perform(given.database.db, cancelRegistrationAction, { passReference }, 'test');
   await confirmThese(addresses(1));
-  await enable(database.db, gala);
-  await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, gala, 'sent', 1);
+  await enable(given.database.db, given.gala);
+  await startMails(given.database, { SMTP_URL: server.url });
+  await waitForState(given.database.db, given.gala, 'sent', 1);
   expect(countsOf(server.mails)).toEqual(once(addresses(1)));
-  expect((await deliveriesOf(database.db, gala)).map(({ reason }) => reason)).toEqual([
+  expect((await deliveriesOf(given.database.db, given.gala)).map(({ reason }) => reason)).toEqual([
     'reserved address',
     'reserved address',
     'reserved address',
@@ -84,7 +87,7 @@ test('who has cancelled by then, has an address that nobody can have, or is not 
 });
 
 test('an event whose e-mails cannot be queued delays no other event, and catches up', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const server = await startMailServer();
   const broken = await createFixture(db);
   await confirm(db, broken, await broken.addTicket(), addresses(2, 'broken'));
@@ -100,9 +103,9 @@ test('an event whose e-mails cannot be queued delays no other event, and catches
     db,
   );
   try {
-    for (const fixture of [broken, gala]) await enable(db, fixture);
-    await startMails(database, { SMTP_URL: server.url });
-    await waitForState(db, gala, 'sent', 3);
+    for (const fixture of [broken, given.gala]) await enable(db, fixture);
+    await startMails(given.database, { SMTP_URL: server.url });
+    await waitForState(db, given.gala, 'sent', 3);
     expect(countsOf(server.mails)).toEqual(once(addresses(3)));
   } finally {
     await sql`drop function refuse_event cascade`.execute(db);
@@ -114,26 +117,26 @@ test('who cancels while the e-mail is queued gets none', async () => {
   const server = await startMailServer();
   const { port } = new URL(server.url);
   await server.stop();
-  await enable(database.db, gala);
+  await enable(given.database.db, given.gala);
   await confirmThese(addresses(2));
-  await startMails(database, { SMTP_URL: server.url });
+  await startMails(given.database, { SMTP_URL: server.url });
   // Else one could be loaded before the cancellation and sent after it.
   await waitUntil('both wait for an hour', async () => {
-    const [updated] = await makeDue(database.db, 'queued', new Date(Date.now() + HOUR_MS));
+    const [updated] = await makeDue(given.database.db, 'queued', new Date(Date.now() + HOUR_MS));
     return updated?.numUpdatedRows === 2n;
   });
-  const first = await tablesOf(database.db)
+  const first = await tablesOf(given.database.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .orderBy('serial')
     .executeTakeFirstOrThrow();
-  const passReference = `GALA-${gala.eventId}-${first.serial}-${first.pass_code}`;
-  await perform(database.db, cancelRegistrationAction, { passReference }, 'test');
+  const passReference = `GALA-${given.gala.eventId}-${first.serial}-${first.pass_code}`;
+  await perform(given.database.db, cancelRegistrationAction, { passReference }, 'test');
   const again = await startMailServer(Number(port));
-  await makeDue(database.db, 'queued');
-  await waitForState(database.db, gala, 'sent', 1);
-  expect(await waitForState(database.db, gala, 'cancelled', 1)).toMatchObject([
+  await makeDue(given.database.db, 'queued');
+  await waitForState(given.database.db, given.gala, 'sent', 1);
+  expect(await waitForState(given.database.db, given.gala, 'cancelled', 1)).toMatchObject([
     { serial: first.serial, reason: 'cancelled', possiblyTwice: false },
   ]);
   expect(countsOf(again.mails)).toEqual(once(addresses(2).slice(1)));
@@ -141,15 +144,15 @@ test('who cancels while the e-mail is queued gets none', async () => {
 
 test('nothing of a test event is sent outside', async () => {
   const server = await startMailServer();
-  const trial = await createFixture(database.db, 'allow', 'test');
-  await confirm(database.db, trial, await trial.addTicket(), addresses(5, 'trial'));
-  await enable(database.db, trial);
-  await enable(database.db, gala);
-  await startMails(database, { SMTP_URL: server.url });
+  const trial = await createFixture(given.database.db, 'allow', 'test');
+  await confirm(given.database.db, trial, await trial.addTicket(), addresses(5, 'trial'));
+  await enable(given.database.db, trial);
+  await enable(given.database.db, given.gala);
+  await startMails(given.database, { SMTP_URL: server.url });
   await confirmThese(addresses(1));
-  await waitForState(database.db, gala, 'sent', 1);
+  await waitForState(given.database.db, given.gala, 'sent', 1);
   await waitUntil('the test event was passed over', async () => {
-    const { last_offset } = await database.db
+    const { last_offset } = await given.database.db
       .selectFrom('journal_consumers')
       .select('last_offset')
       .where('event_id', '=', trial.eventId)
@@ -161,17 +164,17 @@ test('nothing of a test event is sent outside', async () => {
 
 test('what is paused waits, and goes on where it was', async () => {
   const server = await startMailServer();
-  await enable(database.db, gala);
-  await perform(database.db, pauseMailAction, { eventId: gala.eventId }, 'test');
+  await enable(given.database.db, given.gala);
+  await perform(given.database.db, pauseMailAction, { eventId: given.gala.eventId }, 'test');
   await confirmThese(addresses(2, 'paused'));
-  const other = await createFixture(database.db);
-  await confirm(database.db, other, await other.addTicket(), addresses(1, 'other'));
-  await enable(database.db, other);
-  await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, other, 'sent', 1);
+  const other = await createFixture(given.database.db);
+  await confirm(given.database.db, other, await other.addTicket(), addresses(1, 'other'));
+  await enable(given.database.db, other);
+  await startMails(given.database, { SMTP_URL: server.url });
+  await waitForState(given.database.db, other, 'sent', 1);
   expect(countsOf(server.mails)).toEqual(once(addresses(1, 'other')));
-  await perform(database.db, resumeMailAction, { eventId: gala.eventId }, 'test');
-  await waitForState(database.db, gala, 'sent', 2);
+  await perform(given.database.db, resumeMailAction, { eventId: given.gala.eventId }, 'test');
+  await waitForState(given.database.db, given.gala, 'sent', 2);
 });
 
 describe('refusals', () => {
@@ -180,17 +183,17 @@ describe('refusals', () => {
     const [gone, here] = addresses(2) as [string, string];
     server.onRecipient = (address) =>
       address === gone ? { responseCode: 550, message: `5.1.1 <${address}>: no such user` } : undefined;
-    await enable(database.db, gala);
-    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await enable(given.database.db, given.gala);
+    const { output } = await startMails(given.database, { SMTP_URL: server.url });
     await confirmThese([gone, here]);
-    await waitForState(database.db, gala, 'sent', 1);
-    expect(await waitForState(database.db, gala, 'undeliverable', 1)).toMatchObject([
+    await waitForState(given.database.db, given.gala, 'sent', 1);
+    expect(await waitForState(given.database.db, given.gala, 'undeliverable', 1)).toMatchObject([
       { reason: '550 5.1.1', attempts: 1 },
     ]);
     let asked = 0;
     server.onRecipient = (address) => void (asked += Number(address === gone));
     await confirmThese([gone.toUpperCase()]);
-    expect(await waitForState(database.db, gala, 'suppressed', 1)).toMatchObject([
+    expect(await waitForState(given.database.db, given.gala, 'suppressed', 1)).toMatchObject([
       { reason: 'suppressed', attempts: 0 },
     ]);
     expect(asked).toBe(0);
@@ -203,25 +206,25 @@ describe('refusals', () => {
     server.onRecipient = (address) =>
       address === grey ? { responseCode: 451, message: '4.7.1 greylisted' } : undefined;
     await confirmThese([grey, ...addresses(20)]);
-    await sql`update journal_segments set at = now() - interval '1 hour' where shard_id = ${gala.shardId}`.execute(
-      database.db,
+    await sql`update journal_segments set at = now() - interval '1 hour' where shard_id = ${given.gala.shardId}`.execute(
+      given.database.db,
     );
-    await enable(database.db, gala);
-    await startMails(database, { SMTP_URL: server.url });
-    await waitForState(database.db, gala, 'sent', 20);
-    expect(await waitForState(database.db, gala, 'retry', 1)).toMatchObject([
+    await enable(given.database.db, given.gala);
+    await startMails(given.database, { SMTP_URL: server.url });
+    await waitForState(given.database.db, given.gala, 'sent', 20);
+    expect(await waitForState(given.database.db, given.gala, 'retry', 1)).toMatchObject([
       { reason: '451 4.7.1', attempts: 1, possiblyTwice: false },
     ]);
     // As long as it was confirmed, not as long as it was refused. An alert on what was not tried hears nothing of it.
-    const { mail } = await readLags(database.db);
+    const { mail } = await readLags(given.database.db);
     expect(mail).toMatchObject({ consumers: 1, behind: 1, oldestMs: null });
     expect(mail!.oldestRetryMs).toBeGreaterThanOrEqual(HOUR_MS);
     server.onRecipient = () => undefined;
-    await makeDue(database.db);
-    const sent = await waitForState(database.db, gala, 'sent', 21);
+    await makeDue(given.database.db);
+    const sent = await waitForState(given.database.db, given.gala, 'sent', 21);
     expect(sent[0]).toMatchObject({ attempts: 2, possiblyTwice: false });
     expect(countsOf(server.mails)).toEqual(once([grey, ...addresses(20)]));
-    expect((await readLags(database.db)).mail).toMatchObject({
+    expect((await readLags(given.database.db)).mail).toMatchObject({
       behind: 0,
       oldestMs: null,
       oldestRetryMs: null,
@@ -240,22 +243,24 @@ describe('refusals', () => {
       return { responseCode, message: '4.7.0 slow down' };
     };
     server.onRecipient = busy;
-    await enable(database.db, gala);
-    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await enable(given.database.db, given.gala);
+    const { output } = await startMails(given.database, { SMTP_URL: server.url });
     await confirmThese(addresses(200));
     await waitUntil('it was told to wait', () => output().includes('the SMTP server accepts no e-mails'));
     await waitUntil('the first refusals are recorded', async () =>
-      (await deliveriesOf(database.db, gala)).every(({ state }) => state === 'queued'),
+      (await deliveriesOf(given.database.db, given.gala)).every(({ state }) => state === 'queued'),
     );
     const before = refused;
     await waitUntil('it has asked again', () => refused > before);
     // Those that were handed over before the first refusal arrived, and one after each pause. Pauses double.
     const pauses = Math.log2((performance.now() - refusedFirstAt) / SHORTEST_PAUSE_MS + 1);
     expect(asked.size).toBeLessThanOrEqual(MOST_SENDING + pauses);
-    expect((await deliveriesOf(database.db, gala)).every(isUntried)).toBe(true);
+    expect((await deliveriesOf(given.database.db, given.gala)).every(isUntried)).toBe(true);
     server.onRecipient = () => undefined;
-    await waitForState(database.db, gala, 'sent', 200);
-    expect((await deliveriesOf(database.db, gala)).every(({ attempts }) => attempts === 1)).toBe(true);
+    await waitForState(given.database.db, given.gala, 'sent', 200);
+    expect((await deliveriesOf(given.database.db, given.gala)).every(({ attempts }) => attempts === 1)).toBe(
+      true,
+    );
     expect(countsOf(server.mails)).toEqual(once(addresses(200)));
   });
 
@@ -265,18 +270,18 @@ describe('refusals', () => {
     server.onRecipient = (address) =>
       address === first ? { responseCode: 454, message: '4.7.1 relay access denied' } : undefined;
     await confirmThese([first, ...others]);
-    await enable(database.db, gala);
-    await startMails(database, { SMTP_URL: server.url });
-    await waitForState(database.db, gala, 'sent', 20);
+    await enable(given.database.db, given.gala);
+    await startMails(given.database, { SMTP_URL: server.url });
+    await waitForState(given.database.db, given.gala, 'sent', 20);
     // It has its row as soon as others were taken since it was refused.
     await confirmThese(addresses(1, 'later'));
-    await waitForState(database.db, gala, 'sent', 21);
-    expect(await waitForState(database.db, gala, 'retry', 1)).toMatchObject([
+    await waitForState(given.database.db, given.gala, 'sent', 21);
+    expect(await waitForState(given.database.db, given.gala, 'retry', 1)).toMatchObject([
       { reason: '454 4.7.1', attempts: 1, possiblyTwice: false },
     ]);
     server.onRecipient = () => undefined;
-    await makeDue(database.db);
-    await waitForState(database.db, gala, 'sent', 22);
+    await makeDue(given.database.db);
+    await waitForState(given.database.db, given.gala, 'sent', 22);
     expect(countsOf(server.mails)).toEqual(once([first, ...others, ...addresses(1, 'later')]));
   });
 
@@ -285,29 +290,29 @@ describe('refusals', () => {
   test('of some addresses by its policy: they wait, the others are sent without a pause, and nobody is suppressed', async () => {
     const server = await startMailServer();
     server.onRecipient = (address) => (address.startsWith('blocked') ? BY_POLICY : undefined);
-    await enable(database.db, gala);
-    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await enable(given.database.db, given.gala);
+    const { output } = await startMails(given.database, { SMTP_URL: server.url });
     await confirmThese(addresses(1, 'first'));
-    await waitForState(database.db, gala, 'sent', 1);
+    await waitForState(given.database.db, given.gala, 'sent', 1);
     // Refusals arrive before the messages that were sent at the same time. Of two parts they are fewer than those that stop all e-mails.
     for (const part of [1, 2, 3, 4, 5]) {
       await confirmThese([...addresses(9, `blocked-${part}`), ...addresses(30, `part-${part}`)]);
-      await waitForState(database.db, gala, 'sent', 1 + 30 * part);
-      await waitForState(database.db, gala, 'retry', 9 * part);
+      await waitForState(given.database.db, given.gala, 'sent', 1 + 30 * part);
+      await waitForState(given.database.db, given.gala, 'retry', 9 * part);
     }
-    const refused = await waitForState(database.db, gala, 'retry', 45);
+    const refused = await waitForState(given.database.db, given.gala, 'retry', 45);
     expect(refused.every(({ reason, attempts }) => reason === '554 5.7.1' && attempts === 1)).toBe(true);
     // It would say so if e-mails had waited.
     expect(output()).not.toContain('the SMTP server accepts no e-mails');
-    expect(await database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
+    expect(await given.database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
   });
 
   test('of us, by its policy: everybody waits, and nobody is undeliverable or suppressed', async () => {
     const server = await startMailServer();
-    await enable(database.db, gala);
-    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await enable(given.database.db, given.gala);
+    const { output } = await startMails(given.database, { SMTP_URL: server.url });
     await confirmThese(addresses(1, 'first'));
-    await waitForState(database.db, gala, 'sent', 1);
+    await waitForState(given.database.db, given.gala, 'sent', 1);
     let refused = 0;
     server.onRecipient = () => ((refused += 1), BY_POLICY);
     await confirmThese(addresses(40));
@@ -316,19 +321,22 @@ describe('refusals', () => {
     // As if a minute had passed, for those that are not being tried now.
     const tryNow = sql`update deliveries set due_at = now() where state in ('queued', 'retry')`;
     await waitUntil('they were tried again', async () => {
-      await tryNow.execute(database.db);
+      await tryNow.execute(given.database.db);
       return refused >= first + 2;
     });
-    const attempts = (await deliveriesOf(database.db, gala)).slice(1).map((one) => one.attempts);
+    const attempts = (await deliveriesOf(given.database.db, given.gala)).slice(1).map((one) => one.attempts);
     expect(attempts.reduce((sum, one) => sum + one, 0)).toBeLessThan(20);
     // The server has judged none of them, so they count as not tried.
-    expect((await readLags(database.db)).mail!.oldestMs).not.toBeNull();
+    expect((await readLags(given.database.db)).mail!.oldestMs).not.toBeNull();
     server.onRecipient = () => undefined;
     await waitUntil('all are sent', async () => {
-      await tryNow.execute(database.db);
-      return (await deliveriesOf(database.db, gala)).filter(({ state }) => state === 'sent').length === 41;
+      await tryNow.execute(given.database.db);
+      return (
+        (await deliveriesOf(given.database.db, given.gala)).filter(({ state }) => state === 'sent').length ===
+        41
+      );
     });
-    expect(await database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
+    expect(await given.database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
     expect(countsOf(server.mails)).toEqual(once([...addresses(1, 'first'), ...addresses(40)]));
   });
 
@@ -336,15 +344,15 @@ describe('refusals', () => {
     const server = await startMailServer();
     server.onRecipient = () => ({ responseCode: 550, message: 'relay not permitted' });
     await confirmThese(addresses(60));
-    await enable(database.db, gala);
-    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await enable(given.database.db, given.gala);
+    const { output } = await startMails(given.database, { SMTP_URL: server.url });
     await waitUntil('it was refused', () => output().includes('the SMTP server accepts no e-mails'));
     server.onRecipient = () => undefined;
     const tryNow = sql`update deliveries set due_at = now() where state in ('queued', 'retry')`;
     const countOf = async (wanted: string) =>
-      (await deliveriesOf(database.db, gala)).filter(({ state }) => state === wanted).length;
+      (await deliveriesOf(given.database.db, given.gala)).filter(({ state }) => state === wanted).length;
     await waitUntil('the others are sent', async () => {
-      await tryNow.execute(database.db);
+      await tryNow.execute(given.database.db);
       return (await countOf('sent')) === 60 - (await countOf('undeliverable'));
     });
     expect(await countOf('undeliverable')).toBeLessThan(20);
@@ -355,12 +363,12 @@ describe('refusals', () => {
       onMailFrom: (_address, _session, done) =>
         done(Object.assign(new Error('sender not allowed'), { responseCode: 550 })),
     });
-    await enable(database.db, gala);
-    const { output } = await startMails(database, { SMTP_URL: server.url });
+    await enable(given.database.db, given.gala);
+    const { output } = await startMails(given.database, { SMTP_URL: server.url });
     await confirmThese(addresses(2));
     await waitUntil('it was refused', () => output().includes('the SMTP server accepts no e-mails'));
-    expect((await deliveriesOf(database.db, gala)).every(isUntried)).toBe(true);
-    expect(await database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
+    expect((await deliveriesOf(given.database.db, given.gala)).every(isUntried)).toBe(true);
+    expect(await given.database.db.selectFrom('mail_suppressions').selectAll().execute()).toEqual([]);
   });
 });
 
@@ -368,49 +376,49 @@ test('a server that is away is waited for', async () => {
   const server = await startMailServer();
   const { port } = new URL(server.url);
   await server.stop();
-  await enable(database.db, gala);
-  const { output } = await startMails(database, { SMTP_URL: `smtp://gala:s3cret@127.0.0.1:${port}` });
+  await enable(given.database.db, given.gala);
+  const { output } = await startMails(given.database, { SMTP_URL: `smtp://gala:s3cret@127.0.0.1:${port}` });
   await waitUntil('its absence is mentioned', () => output().includes('the SMTP server cannot be used'));
   expect(output()).toMatch(new RegExp(`"host":"127.0.0.1","port":${port},"reason":"[A-Z]+"`));
   expect(output()).not.toContain('s3cret');
   await confirmThese(addresses(10));
   await waitUntil('it was missed', () => output().includes('the SMTP server accepts no e-mails'));
   const again = await startMailServer(Number(port));
-  await waitForState(database.db, gala, 'sent', 10);
+  await waitForState(given.database.db, given.gala, 'sent', 10);
   expect(countsOf(again.mails)).toEqual(once(addresses(10)));
 });
 
 test('e-mails that cannot be made wait until they can, and others go on', async () => {
   const server = await startMailServer();
   const setTimeZone = (timeZone: string) =>
-    database.db
+    given.database.db
       .updateTable('events')
       .set({ starts_at: new Date(), time_zone: timeZone })
-      .where('id', '=', gala.eventId)
+      .where('id', '=', given.gala.eventId)
       .execute();
   await setTimeZone('Nobody/Knows');
-  const other = await createFixture(database.db);
+  const other = await createFixture(given.database.db);
   await confirmThese(addresses(3));
-  await confirm(database.db, other, await other.addTicket(), addresses(1, 'other'));
-  for (const event of [gala, other]) await enable(database.db, event);
-  const { output } = await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, gala, 'retry', 3);
-  await waitForState(database.db, other, 'sent', 1);
+  await confirm(given.database.db, other, await other.addTicket(), addresses(1, 'other'));
+  for (const event of [given.gala, other]) await enable(given.database.db, event);
+  const { output } = await startMails(given.database, { SMTP_URL: server.url });
+  await waitForState(given.database.db, given.gala, 'retry', 3);
+  await waitForState(given.database.db, other, 'sent', 1);
   expect(output()).toMatch(/cannot compose an e-mail/);
   await setTimeZone('Europe/Berlin');
-  await makeDue(database.db);
-  await waitForState(database.db, gala, 'sent', 3);
+  await makeDue(given.database.db);
+  await waitForState(given.database.db, given.gala, 'sent', 3);
   expect(countsOf(server.mails)).toEqual(once([...addresses(3), ...addresses(1, 'other')]));
 });
 
 test('an address that was suppressed by hand gets none', async () => {
   const server = await startMailServer();
   const [one, two] = addresses(2) as [string, string];
-  const entry = { digest: digestOf(one), reason: 'test', event_id: gala.eventId };
-  await database.db.insertInto('mail_suppressions').values(entry).execute();
-  await enable(database.db, gala);
+  const entry = { digest: digestOf(one), reason: 'test', event_id: given.gala.eventId };
+  await given.database.db.insertInto('mail_suppressions').values(entry).execute();
+  await enable(given.database.db, given.gala);
   await confirmThese([one, two]);
-  await startMails(database, { SMTP_URL: server.url });
-  await waitForState(database.db, gala, 'sent', 1);
+  await startMails(given.database, { SMTP_URL: server.url });
+  await waitForState(given.database.db, given.gala, 'sent', 1);
   expect(countsOf(server.mails)).toEqual(once([two]));
 });

@@ -5,18 +5,20 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
+
+const { test, given } = databaseTest();
 
 // What delivery processes and events share.
 
 beforeEach(async () => {
-  await emptyTables(database.db, 'journal_consumers', 'deliveries');
+  await emptyTables(given.database.db, 'journal_consumers', 'deliveries');
 });
 
 async function eventWith(count: number, name: string): Promise<Fixture> {
-  const fixture = await createFixture(database.db);
+  const fixture = await createFixture(given.database.db);
   const ticketId = await fixture.addTicket({ capacity: 100_000 });
-  await confirm(database.db, fixture, ticketId, addresses(count, name));
+  await confirm(given.database.db, fixture, ticketId, addresses(count, name));
   return fixture;
 }
 
@@ -28,14 +30,14 @@ test('two processes together send no more than MAIL_PER_SECOND in any second', a
   const seconds: number[] = [];
   const { rows } = await sql<{ aheadMs: number }>`
     select extract(epoch from clock_timestamp()) * 1000 - ${Date.now()}::double precision as "aheadMs"`.execute(
-    database.db,
+    given.database.db,
   );
   // By Postgres's clock, which counts.
   server.onMessage = () => void seconds.push(Math.floor((Date.now() + rows[0]!.aheadMs) / 1_000));
   const env = { SMTP_URL: server.url, MAIL_PER_SECOND: String(perSecond) };
-  await Promise.all([startMails(database, env), startMails(database, env)]);
-  for (const event of events) await enable(database.db, event);
-  for (const event of events) await waitForState(database.db, event, 'sent', count);
+  await Promise.all([startMails(given.database, env), startMails(given.database, env)]);
+  for (const event of events) await enable(given.database.db, event);
+  for (const event of events) await waitForState(given.database.db, event, 'sent', count);
   expect(server.mails).toHaveLength(2 * count);
   // What was permitted in a second may arrive later, and never earlier. The first may have been permitted in the second before.
   const permitted = seconds.map((second) => (second - seconds[0]! + 2) * perSecond);
@@ -46,13 +48,13 @@ test('events take turns: who has little to send does not wait for who has much',
   const server = await startMailServer();
   const large = await eventWith(4_000, 'large');
   const small = await eventWith(3, 'small');
-  await enable(database.db, large);
-  await startMails(database, { SMTP_URL: server.url });
+  await enable(given.database.db, large);
+  await startMails(given.database, { SMTP_URL: server.url });
   await waitUntil('the large one is being sent', () => server.mails.length > 100);
-  await enable(database.db, small);
-  await waitForState(database.db, small, 'sent', 3);
+  await enable(given.database.db, small);
+  await waitForState(given.database.db, small, 'sent', 3);
   const ofLarge = server.mails.filter(({ to }) => to.startsWith('large')).length;
   expect(ofLarge).toBeLessThan(4_000);
-  await waitForState(database.db, large, 'sent', 4_000);
+  await waitForState(given.database.db, large, 'sent', 4_000);
   expect(server.mails).toHaveLength(4_003);
 });

@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { runCli } from '../harness/service-process.ts';
+
+const { test, given } = databaseTest();
 
 const [FIRST, SECOND] = ['ops@partner.floodgate-tests.org', 'desk@partner.floodgate-tests.org'];
 
-const partner = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'partner', ...args);
+const partner = (...args: string[]) => runCli({ DATABASE_URL: given.database.url }, 'partner', ...args);
 const contactOf = async (id: number) => {
   const { output } = await partner('list', '--json');
   const all = JSON.parse(output) as { id: number; contactEmail: string | null }[];
@@ -23,7 +25,7 @@ test('a contact is set, changed and cleared, and the audit log knows no address'
   }
   const { rows } = await sql<{ action: string; before: unknown; after: unknown }>`
     select action, before, after from audit_log where subject = ${`partner:${id}`} order by id`.execute(
-    database.db,
+    given.database.db,
   );
   expect(rows).toEqual([
     { action: 'partner.create', before: null, after: { name: 'Box office', contact: 'set' } },

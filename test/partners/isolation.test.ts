@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, onTestFinished } from 'vitest';
-import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { PATIENT, startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
@@ -14,6 +14,8 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { recording } from '../harness/recorded-statements.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addWebhook } from '../harness/webhooks.ts';
+
+const { test, given } = eventTest({ sharesEvent: true });
 
 // Two partners with an event each, and one event that both may use. Whatever the one asks for that is the other's is
 // answered, to the last header, as if there were no such thing.
@@ -89,14 +91,15 @@ test.beforeAll(async () => {
       for (const name of [method].flat()) routes.add(`${name} ${url}`);
     });
   subscribe('fastify.initialization', listen);
-  api = await startInProcessApi({ DATABASE_URL: database.url, ...PATIENT });
+  api = await startInProcessApi({ DATABASE_URL: given.database.url, ...PATIENT });
   unsubscribe('fastify.initialization', listen);
 
-  [mine, theirs] = [await createFixture(database.db), await createFixture(database.db)];
-  theirTrial = await createFixture(database.db, 'allow', 'test');
-  for (const { partnerId } of [mine, theirs]) await grantEvent(database.db, partnerId, gala.eventId);
-  shared = { ...gala, partnerId: mine.partnerId, secretKey: mine.secretKey };
-  theirShared = { ...gala, partnerId: theirs.partnerId, secretKey: theirs.secretKey };
+  [mine, theirs] = [await createFixture(given.database.db), await createFixture(given.database.db)];
+  theirTrial = await createFixture(given.database.db, 'allow', 'test');
+  for (const { partnerId } of [mine, theirs])
+    await grantEvent(given.database.db, partnerId, given.gala.eventId);
+  shared = { ...given.gala, partnerId: mine.partnerId, secretKey: mine.secretKey };
+  theirShared = { ...given.gala, partnerId: theirs.partnerId, secretKey: theirs.secretKey };
   [sharedTicket, theirTicket] = [await shared.addTicket(), await theirs.addTicket()];
   await mine.addTicket();
   // Sold out, with a waiting list.
@@ -116,11 +119,11 @@ beforeEach(async () => {
   theirSharedHold = await hold(theirShared, sharedTicket);
   theirEntry = await join(theirs, theirListed);
   theirSharedEntry = await join(theirShared, sharedListed);
-  for (const { shardId } of [theirs, theirShared]) await finalizePending(database.db, shardId);
-  await sql`delete from webhook_endpoints`.execute(database.db);
+  for (const { shardId } of [theirs, theirShared]) await finalizePending(given.database.db, shardId);
+  await sql`delete from webhook_endpoints`.execute(given.database.db);
   const url = 'https://partner.example/hook';
-  theirWebhook = (await addWebhook(database.db, theirs, { url })).endpoint.id;
-  theirSharedWebhook = (await addWebhook(database.db, theirShared, { url })).endpoint.id;
+  theirWebhook = (await addWebhook(given.database.db, theirs, { url })).endpoint.id;
+  theirSharedWebhook = (await addWebhook(given.database.db, theirShared, { url })).endpoint.id;
 });
 
 const clientOf = (caller: Pick<Fixture, 'secretKey' | 'eventRef'>) => new PartnerClient(api.baseUrl, caller);
@@ -416,7 +419,7 @@ async function everythingOfTheirs(): Promise<unknown> {
         where partner_id = ${theirs.partnerId}) as consumers,
       (select jsonb_agg(to_jsonb(s) order by id) from webhook_secrets s) as webhook_secrets,
       (select jsonb_agg(to_jsonb(k)) from secret_keys k
-        where partner_id = ${theirs.partnerId}) as secrets`.execute(database.db);
+        where partner_id = ${theirs.partnerId}) as secrets`.execute(given.database.db);
   return rows[0];
 }
 
@@ -469,7 +472,7 @@ describe('the same Idempotency-Key of two partners', () => {
 
   test('is not in progress for the one because the other is using it', async () => {
     const headers = { 'idempotency-key': randomUUID() };
-    const held = await holdTicket(database.db, theirTicket);
+    const held = await holdTicket(given.database.db, theirTicket);
     const theirAnswer = register(theirs, theirTicket, headers);
     await held.waiters(1);
     const answer = register(shared, sharedTicket, headers);
@@ -484,7 +487,7 @@ describe('the same Idempotency-Key of two partners', () => {
 });
 
 test("a registration that names another's ticket does not wait for it: nothing of it is locked", async () => {
-  const held = await holdTicket(database.db, theirTicket);
+  const held = await holdTicket(given.database.db, theirTicket);
   onTestFinished(() => held.release());
   const answer = await ask(REGISTER, mine.secretKey, { eventRef: mine.eventRef, ticketId: theirTicket });
   expect(JSON.parse(answer.text)).toMatchObject({ responseCode: '30' });
@@ -494,12 +497,12 @@ describe('the work that is done for a caller', () => {
   /** The statements that the API runs to find out what a caller may do. */
   async function statementsFor(secretKey: string, eventRef: string): Promise<string[]> {
     const statements: string[] = [];
-    await accessControl(recording(database.db, statements))(secretKey, eventRef);
+    await accessControl(recording(given.database.db, statements))(secretKey, eventRef);
     return statements;
   }
 
   test('is the same whether a key does not exist or its secret is wrong, is revoked or expired', async () => {
-    const expired = await issueKey(database.db, mine.partnerId, new Date(0));
+    const expired = await issueKey(given.database.db, mine.partnerId, new Date(0));
     const unknown = `fg_${'0'.repeat(16)}_${'A'.repeat(43)}`;
     const wrong = `${theirs.secretKey.slice(0, -43)}${'A'.repeat(43)}`;
     const statements = await statementsFor(unknown, theirs.eventRef);
@@ -511,7 +514,7 @@ describe('the work that is done for a caller', () => {
   test("is the same whether an event does not exist or is another's", async () => {
     // The first use of a key in an hour is noted once; after that, the statements are those of the check.
     await statementsFor(mine.secretKey, mine.eventRef);
-    const ball = await createEvent(database.db, {
+    const ball = await createEvent(given.database.db, {
       name: 'Ball',
       passPrefix: 'BALL',
       duplicatePolicy: 'allow',

@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
 import { limitPartner } from '@floodgate/partners';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startApiProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = databaseTest();
 
 // A rate limit under single calls and bulk calls at the same time. MEASURE_LIMIT says for how many seconds; then the figures
 // are printed.
@@ -37,12 +39,12 @@ test.each([1, 2, 3])(
   'single and bulk calls at %i APIs together use the limit and never exceed it',
   { timeout: SECONDS * 1_000 + 60_000 },
   async (count) => {
-    const env = { DATABASE_URL: database.url, QUEUE_URL: database.url };
+    const env = { DATABASE_URL: given.database.url, QUEUE_URL: given.database.url };
     const apis = await Promise.all(Array.from({ length: count }, () => startApiProcess(env)));
     onTestFinished(async () => void (await Promise.all(apis.map((api) => api.end()))));
-    const partner = await createFixture(database.db);
+    const partner = await createFixture(given.database.db);
     const ticketId = await partner.addTicket({ capacity: 1_000_000 });
-    await limitPartner(database.db, partner.partnerId, LIMIT);
+    await limitPartner(given.database.db, partner.partnerId, LIMIT);
     const clients = apis.map((api) => new PartnerClient(api.baseUrl, partner));
     for (const client of clients)
       await waitUntil('the limit is known', async () => (await client.tickets()).headers.has('ratelimit'));
@@ -72,7 +74,7 @@ test.each([1, 2, 3])(
     const { rows } = await sql<{ second: number; count: number }>`
       select floor(extract(epoch from batches.created_at))::float8 as second, count(*)::integer as count
       from registrations join batches on batches.shard_id = registrations.shard_id and batches.id = batch_id
-      where registrations.event_id = ${partner.eventId} group by 1`.execute(database.db);
+      where registrations.event_id = ${partner.eventId} group by 1`.execute(given.database.db);
     const stored = new PerSecond();
     for (const row of rows) stored.add(row.second * 1_000, row.count);
     const counts = stored.within(startedAt, endsAt);

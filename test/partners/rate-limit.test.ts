@@ -1,7 +1,7 @@
 import { issueKey, limitPartner } from '@floodgate/partners';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect } from 'vitest';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
@@ -9,6 +9,8 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { runCli, startApiProcess } from '../harness/service-process.ts';
 import { lastFalse, waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = eventTest();
 
 const LIMIT = 25;
 const TAKES_EFFECT_WITHIN_MS = 2_000;
@@ -18,7 +20,7 @@ test.override('ticket', { capacity: 100_000 });
 let apis: Awaited<ReturnType<typeof startApiProcess>>[];
 
 test.beforeAll(async () => {
-  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url };
+  const env = { DATABASE_URL: given.database.url, QUEUE_URL: given.database.url };
   apis = await Promise.all([1, 2].map(() => startApiProcess(env)));
 });
 
@@ -26,7 +28,7 @@ afterAll(async () => {
   await Promise.all(apis.map((api) => api.end()));
 });
 
-const clients = (fixture: Pick<Fixture, 'secretKey' | 'eventRef'> = gala) =>
+const clients = (fixture: Pick<Fixture, 'secretKey' | 'eventRef'> = given.gala) =>
   apis.map((api) => new PartnerClient(api.baseUrl, fixture));
 
 const limitHeaders = ({ headers }: Answer) => ({
@@ -38,7 +40,7 @@ const NO_HEADERS = { policy: null, limit: null };
 /** Seconds since 1970, by the clock that the limits go by. */
 async function postgresClock(): Promise<number> {
   const { rows } = await sql<{ now: number }>`select extract(epoch from clock_timestamp()) as now`.execute(
-    database.db,
+    given.database.db,
   );
   return rows[0]!.now;
 }
@@ -61,7 +63,7 @@ async function hammer(
 }
 
 /** Hammers for this many whole seconds of Postgres's clock; answers how many seconds it touched in the end. */
-async function hammerFor(seconds: number, callers: readonly PartnerClient[], ticket = ticketId) {
+async function hammerFor(seconds: number, callers: readonly PartnerClient[], ticket = given.ticketId) {
   const start = Math.floor(await postgresClock()) + 1;
   await waitUntil('a second begins', async () => (await postgresClock()) >= start);
   const stop = new AbortController();
@@ -89,7 +91,7 @@ async function expectLimit(limit: number, callers: readonly PartnerClient[]): Pr
 }
 
 describe('two APIs together admit the limit', () => {
-  beforeEach(() => limitPartner(database.db, gala.partnerId, LIMIT));
+  beforeEach(() => limitPartner(given.database.db, given.gala.partnerId, LIMIT));
 
   test.each([
     ['evenly spread', 4, 4],
@@ -101,15 +103,15 @@ describe('two APIs together admit the limit', () => {
   });
 
   test("for a partner's keys together", async () => {
-    const second = await issueKey(database.db, gala.partnerId);
-    const callers = [...clients(), ...clients({ ...gala, secretKey: second.secretKey })];
+    const second = await issueKey(given.database.db, given.gala.partnerId);
+    const callers = [...clients(), ...clients({ ...given.gala, secretKey: second.secretKey })];
     await expectLimit(LIMIT, [...callers, ...callers]);
   });
 
   test('and a partner without a limit is not held up by it', async () => {
-    const free = await createFixture(database.db);
+    const free = await createFixture(given.database.db);
     const stop = new AbortController();
-    const flood = hammer([...clients(), ...clients(), ...clients()], ticketId, stop.signal);
+    const flood = hammer([...clients(), ...clients(), ...clients()], given.ticketId, stop.signal);
     const ticket = await free.addTicket({ capacity: 100_000 });
     const { answers } = await hammerFor(2, clients(free), ticket).finally(() => stop.abort());
     expect(countOf(await flood, '50')).toBeGreaterThan(0);
@@ -121,7 +123,7 @@ describe('two APIs together admit the limit', () => {
     const { answers } = await hammerFor(2, times(6, clients()[0]!));
     const registered = answers.filter(({ text }) => text.includes('GALA-')).length;
     const { rows } = await sql<{ count: number }>`
-      select count(*) from registrations where event_id = ${gala.eventId}`.execute(database.db);
+      select count(*) from registrations where event_id = ${given.gala.eventId}`.execute(given.database.db);
     expect(rows[0]!.count).toBe(registered);
   });
 });
@@ -134,8 +136,8 @@ const untilRefused = (send: () => Promise<Answer>) =>
   });
 
 describe('the operator', () => {
-  const cli = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'partner', ...args);
-  const limit = (to: string) => cli('limit', String(gala.partnerId), to);
+  const cli = (...args: string[]) => runCli({ DATABASE_URL: given.database.url }, 'partner', ...args);
+  const limit = (to: string) => cli('limit', String(given.gala.partnerId), to);
 
   /** Expects that both APIs tell of the policy in time, under steady traffic. */
   async function expectEffect(act: () => Promise<{ code: number | null }>, policy: string | null) {
@@ -163,25 +165,25 @@ describe('the operator', () => {
   test('sees the limit in the list of partners', async () => {
     const listed = async () => {
       const { output } = await cli('list', '--json');
-      return (JSON.parse(output) as { id: number }[]).find(({ id }) => id === gala.partnerId);
+      return (JSON.parse(output) as { id: number }[]).find(({ id }) => id === given.gala.partnerId);
     };
     expect(await listed()).toMatchObject({ requestsPerSecond: null });
     expect(await limit('250')).toEqual({
       code: 0,
-      output: `partner ${gala.partnerId}: 250 requests a second\n`,
+      output: `partner ${given.gala.partnerId}: 250 requests a second\n`,
     });
     expect(await listed()).toMatchObject({ requestsPerSecond: 250 });
     expect((await cli('list')).output).toMatch(/^id +name +contact +requests\/s +weight +open keys/);
-    expect(await limit('none')).toEqual({ code: 0, output: `partner ${gala.partnerId}: no limit\n` });
+    expect(await limit('none')).toEqual({ code: 0, output: `partner ${given.gala.partnerId}: no limit\n` });
     expect(await listed()).toMatchObject({ requestsPerSecond: null });
   });
 
   test('sets the weight of a partner, and is told what it can be', async () => {
-    const weigh = (weight: string) => cli('weigh', String(gala.partnerId), weight, '--by', 'jane');
-    expect(await weigh('3')).toEqual({ code: 0, output: `partner ${gala.partnerId}: weight 3\n` });
+    const weigh = (weight: string) => cli('weigh', String(given.gala.partnerId), weight, '--by', 'jane');
+    expect(await weigh('3')).toEqual({ code: 0, output: `partner ${given.gala.partnerId}: weight 3\n` });
     const { output } = await cli('list', '--json');
     const partners = JSON.parse(output) as { id: number; weight: number }[];
-    expect(partners.find(({ id }) => id === gala.partnerId)).toMatchObject({ weight: 3 });
+    expect(partners.find(({ id }) => id === given.gala.partnerId)).toMatchObject({ weight: 3 });
     const wrong = await weigh('0');
     expect(wrong.code).toBe(2);
     expect(wrong.output).toContain('a whole number from 1 to 100');
@@ -203,13 +205,13 @@ describe('a limited partner', () => {
   const REMAINING = /^"partner";r=[0-6];t=1$/;
   let partner: PartnerClient;
   beforeEach(async () => {
-    await limitPartner(database.db, gala.partnerId, 7);
+    await limitPartner(given.database.db, given.gala.partnerId, 7);
     partner = clients()[0]!;
   });
 
   test('is told of its limit in every answer, failures included', async () => {
     const requests: [string, () => Promise<Answer>][] = [
-      ['00', () => partner.register(attendee(ticketId))],
+      ['00', () => partner.register(attendee(given.ticketId))],
       ['00', () => partner.tickets()],
       ['10', () => partner.register('{')],
       ['11', () => partner.register({})],
@@ -218,8 +220,8 @@ describe('a limited partner', () => {
     ];
     for (const [code, send] of requests) {
       const answer = await waitUntil(`an answer ${code}`, async () => {
-        const given = await send();
-        return given.body.responseCode !== '50' && given;
+        const input = await send();
+        return input.body.responseCode !== '50' && input;
       });
       expect(answer.body.responseCode).toBe(code);
       expect(limitHeaders(answer)).toEqual({ policy: POLICY, limit: expect.stringMatching(REMAINING) });
@@ -227,7 +229,7 @@ describe('a limited partner', () => {
   });
 
   test('is answered 50 above it, in the envelope, with the time to come back', async () => {
-    const answer = await untilRefused(() => partner.register(attendee(ticketId)));
+    const answer = await untilRefused(() => partner.register(attendee(given.ticketId)));
     expectFailure(answer, '50', 429);
     expect(answer.body.responseMessage).toBe('Too many requests: at most 7 a second');
     expect(limitHeaders(answer)).toEqual({ policy: POLICY, limit: '"partner";r=0;t=1' });
@@ -242,15 +244,15 @@ describe('a limited partner', () => {
   });
 
   test('uses up none but its own', async () => {
-    const other = await createFixture(database.db);
-    await limitPartner(database.db, other.partnerId, 7);
+    const other = await createFixture(given.database.db);
+    await limitPartner(given.database.db, other.partnerId, 7);
     await untilRefused(() => partner.tickets());
     const answer = await clients(other)[0]!.tickets();
     expect(answer.body.responseCode).toBe('00');
   });
 
   test('is refused before its body is read', async () => {
-    const { secretKey, eventRef } = gala;
+    const { secretKey, eventRef } = given.gala;
     const head = requestText('POST /api/v1/events/register', {
       host: 'api',
       'x-secret-key': secretKey,
@@ -266,7 +268,7 @@ describe('a limited partner', () => {
   });
 
   test('is told nothing of its limit where the key or the event is not its own', async () => {
-    const stranger = await createFixture(database.db);
+    const stranger = await createFixture(given.database.db);
     const answers = await Promise.all([
       partner.request('/api/v1/events/tickets', { headers: { 'x-secret-key': 'wrong' } }),
       partner.request('/api/v1/events/tickets', { headers: { 'x-event-ref': stranger.eventRef } }),
@@ -279,21 +281,21 @@ describe('where the shared counter is out of reach', () => {
   let api: InProcessApi;
   let partner: PartnerClient;
   beforeEach(async () => {
-    api = await startInProcessApi({ DATABASE_URL: database.url });
-    partner = new PartnerClient(api.baseUrl, gala);
-    await limitPartner(database.db, gala.partnerId, LIMIT);
+    api = await startInProcessApi({ DATABASE_URL: given.database.url });
+    partner = new PartnerClient(api.baseUrl, given.gala);
+    await limitPartner(given.database.db, given.gala.partnerId, LIMIT);
   });
 
   /** Takes the counter away in one of the ways that there are; answers how to bring it back. */
   type Outage = () => Promise<() => Promise<unknown>>;
   const locked: Outage = async () => {
-    const rival = await database.db.startTransaction().execute();
+    const rival = await given.database.db.startTransaction().execute();
     await sql`lock table rate_limit_windows`.execute(rival);
     return () => rival.rollback().execute();
   };
   const missing: Outage = async () => {
-    await sql`alter table rate_limit_windows rename to elsewhere`.execute(database.db);
-    return () => sql`alter table elsewhere rename to rate_limit_windows`.execute(database.db);
+    await sql`alter table rate_limit_windows rename to elsewhere`.execute(given.database.db);
+    return () => sql`alter table elsewhere rename to rate_limit_windows`.execute(given.database.db);
   };
 
   test.each([
@@ -302,7 +304,7 @@ describe('where the shared counter is out of reach', () => {
   ])('and %s, registrations pass up to the limit of each process by itself', async (_, takeAway) => {
     const bringBack = await takeAway();
     try {
-      const first = await partner.register(attendee(ticketId));
+      const first = await partner.register(attendee(given.ticketId));
       expect(first.body.responseCode).toBe('00');
       const { answers, touched } = await hammerFor(3, times(8, partner));
       expect(countOf(answers, '00')).toBeGreaterThan(LIMIT);

@@ -3,11 +3,13 @@ import { issueKey, revokeKey } from '@floodgate/partners';
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli, startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = databaseTest();
 
 /** What partners and operators were promised. */
 const TAKES_EFFECT_WITHIN_MS = 2_000;
@@ -16,7 +18,7 @@ const CALLERS_PER_API = 12;
 let env: { DATABASE_URL: string; QUEUE_URL: string };
 
 test.beforeAll(async () => {
-  env = { DATABASE_URL: database.url, QUEUE_URL: inject('redisUrl') ?? database.url };
+  env = { DATABASE_URL: given.database.url, QUEUE_URL: inject('redisUrl') ?? given.database.url };
 });
 
 /** Runs an operator's command on keys and answers its document. */
@@ -32,8 +34,8 @@ interface Issued {
 }
 
 test('secret keys are 256 random bits each, and none resembles another', async () => {
-  const { partnerId } = await createFixture(database.db);
-  const keys = await Promise.all(Array.from({ length: 500 }, () => issueKey(database.db, partnerId)));
+  const { partnerId } = await createFixture(given.database.db);
+  const keys = await Promise.all(Array.from({ length: 500 }, () => issueKey(given.database.db, partnerId)));
   const secrets = keys.map(({ secretKey }) => Buffer.from(secretKey.slice(-43), 'base64url'));
   expect(secrets.every(({ length }) => length === 32)).toBe(true);
   expect(new Set(keys.map(({ keyId }) => keyId)).size).toBe(keys.length);
@@ -46,7 +48,7 @@ test('secret keys are 256 random bits each, and none resembles another', async (
 });
 
 test('nowhere in the database is a secret, in whatever form, but for its hash', async () => {
-  const { partnerId } = await createFixture(database.db);
+  const { partnerId } = await createFixture(given.database.db);
   const { keyId, secretKey } = await key<Issued>('issue', String(partnerId));
   const { secretKey: successor } = await key<Issued>('rotate', keyId);
   for (const secret of [secretKey, successor].map((whole) => whole.slice(-43))) {
@@ -68,12 +70,12 @@ async function tablesWith(text: string): Promise<string[]> {
   const { rows: tables } = await sql<{ name: string }>`
     select format('%I.%I', nspname, relname) as name
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where relkind = 'r' and nspname not in ('pg_catalog', 'information_schema')`.execute(database.db);
+    where relkind = 'r' and nspname not in ('pg_catalog', 'information_schema')`.execute(given.database.db);
   const found: string[] = [];
   for (const { name } of tables) {
     const { rows } = await sql`
       select from ${sql.raw(name)} as t where to_jsonb(t)::text ilike ${`%${text}%`} limit 1`.execute(
-      database.db,
+      given.database.db,
     );
     if (rows.length > 0) found.push(name.replace('public.', ''));
   }
@@ -90,14 +92,14 @@ describe('the successor of a key', () => {
 
   let partnerId: string;
   beforeAll(async () => {
-    partnerId = String((await createFixture(database.db)).partnerId);
+    partnerId = String((await createFixture(given.database.db)).partnerId);
   });
 
   /** Hours from now, to the hour. */
   const hoursUntil = (time: string | null) =>
     time === null ? null : Math.round((Date.parse(time) - Date.now()) / HOUR_MS);
   const stored = (keyId: string) =>
-    database.db
+    given.database.db
       .selectFrom('secret_keys')
       .select('expires_at')
       .where('key_id', '=', keyId)
@@ -110,11 +112,11 @@ describe('the successor of a key', () => {
     { issued: ['--expires', '2h'], rotated: ['--expires', 'never'], ends: null, oldEnds: 2 },
     { issued: ['--expires', '2h'], rotated: ['--expires', '90d'], ends: 2160, oldEnds: 2 },
     { issued: ['--expires', 'never'], rotated: ['--expires', '90d'], ends: 2160, oldEnds: 24 },
-  ])('of a key issued with $issued and rotated with $rotated ends in $ends h', async (given) => {
-    const { keyId } = await key<Issued>('issue', partnerId, ...given.issued);
-    const successor = await key<Rotated>('rotate', keyId, ...given.rotated);
-    expect(hoursUntil(successor.expiresAt)).toBe(given.ends);
-    expect(hoursUntil(successor.previousKeyEndsAt)).toBe(given.oldEnds);
+  ])('of a key issued with $issued and rotated with $rotated ends in $ends h', async (input) => {
+    const { keyId } = await key<Issued>('issue', partnerId, ...input.issued);
+    const successor = await key<Rotated>('rotate', keyId, ...input.rotated);
+    expect(hoursUntil(successor.expiresAt)).toBe(input.ends);
+    expect(hoursUntil(successor.previousKeyEndsAt)).toBe(input.oldEnds);
     expect((await stored(successor.keyId)).expires_at?.toISOString() ?? null).toBe(successor.expiresAt);
   });
 
@@ -139,9 +141,9 @@ describe('on two API processes, both under load', () => {
 
   beforeAll(async () => {
     apis = await Promise.all([startApiProcess(env), startApiProcess(env)]);
-    const fixtures = [await createFixture(database.db), await createFixture(database.db)];
+    const fixtures = [await createFixture(given.database.db), await createFixture(given.database.db)];
     partnerId = fixtures[0]!.partnerId;
-    await grantEvent(database.db, partnerId, fixtures[1]!.eventId);
+    await grantEvent(given.database.db, partnerId, fixtures[1]!.eventId);
     sales = await Promise.all(
       fixtures.map(async ({ eventRef, addTicket }) => ({
         eventRef,
@@ -217,20 +219,20 @@ describe('on two API processes, both under load', () => {
   }
 
   test('a key that is revoked is refused within 2 s', async () => {
-    const { keyId, secretKey } = await issueKey(database.db, partnerId);
-    await expectEnd(secretKey, () => revokeKey(database.db, keyId));
+    const { keyId, secretKey } = await issueKey(given.database.db, partnerId);
+    await expectEnd(secretKey, () => revokeKey(given.database.db, keyId));
   });
 
   const expire = (keyId: string) =>
-    sql`update secret_keys set expires_at = now() where key_id = ${keyId}`.execute(database.db);
+    sql`update secret_keys set expires_at = now() where key_id = ${keyId}`.execute(given.database.db);
 
   test('a key that expires is refused within 2 s', async () => {
-    const { keyId, secretKey } = await issueKey(database.db, partnerId);
+    const { keyId, secretKey } = await issueKey(given.database.db, partnerId);
     await expectEnd(secretKey, () => expire(keyId));
   });
 
   test('after a rotation both keys work; the old one ends when the operator revokes it, the new one goes on', async () => {
-    const old = await issueKey(database.db, partnerId);
+    const old = await issueKey(given.database.db, partnerId);
     const successor = await key<Issued>('rotate', old.keyId, '--overlap', '1h');
     const heir = load(successor.secretKey);
     await expectEnd(old.secretKey, () => key('revoke', old.keyId));

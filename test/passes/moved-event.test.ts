@@ -3,12 +3,14 @@ import { perform } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
 import PostalMime from 'postal-mime';
 import { expect, onTestFinished } from 'vitest';
-import { api, database, gala, test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { readQrCode } from '../harness/passes.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, enable, startMails } from '../mail/mail-process.ts';
+
+const { test, given } = apiTest();
 
 const ATTENDEES = 1_000;
 /** E-mails whose QR code is read. Reading takes much longer than verifying. */
@@ -16,27 +18,27 @@ const SAMPLE = 20;
 const WEEK_MS = 7 * 86_400_000;
 
 test('an event moves by a week: every pass that was e-mailed before opens the door with the new document', async () => {
-  const [eventId, partnerId] = [gala.eventId, gala.partnerId];
+  const [eventId, partnerId] = [given.gala.eventId, given.gala.partnerId];
   const startsAt = new Date(Date.now() + 2 * 86_400_000);
   const moveTo = (start: Date) => {
     const endsAt = new Date(start.getTime() + 4 * 3_600_000);
-    return perform(database.db, updateEventAction, { eventId, startsAt: start, endsAt }, 'jane');
+    return perform(given.database.db, updateEventAction, { eventId, startsAt: start, endsAt }, 'jane');
   };
   await moveTo(startsAt);
-  await enable(database.db, gala);
+  await enable(given.database.db, given.gala);
 
-  const client = createClient({ baseUrl: api.baseUrl, ...gala });
+  const client = createClient({ baseUrl: given.api.baseUrl, ...given.gala });
   onTestFinished(() => client.close());
-  const ticketId = await gala.addTicket({ capacity: ATTENDEES });
+  const ticketId = await given.gala.addTicket({ capacity: ATTENDEES });
   const guests = addresses(ATTENDEES, 'guest').map((emailAddress) => ({
     fullName: 'Jane Doe',
     emailAddress,
     organizedEventTicketID: ticketId,
   }));
   const result = await client.registerBulk(guests);
-  await finalizePending(database.db, gala.shardId);
+  await finalizePending(given.database.db, given.gala.shardId);
   const mailServer = await startMailServer();
-  await startMails(database, { SMTP_URL: mailServer.url });
+  await startMails(given.database, { SMTP_URL: mailServer.url });
   await waitUntil('everybody has an e-mail', () => mailServer.mails.length === ATTENDEES);
 
   const items = result.code === '00' ? result.registrations : [];

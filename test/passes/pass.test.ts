@@ -3,7 +3,7 @@ import { updateEventAction } from '@floodgate/events/actions';
 import { verifyPass } from '@floodgate/passes';
 import { rotatePassKeyAction } from '@floodgate/passes/actions';
 import { expect } from 'vitest';
-import { api, database, gala, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { attendee } from '../harness/partner-client.ts';
@@ -11,15 +11,17 @@ import { fetchPassKeys, readQrCode } from '../harness/passes.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
+const { test, given } = apiTest({ sharesEvent: true });
+
 test.override('ticket', {});
 
 async function register(headers: Record<string, string> = {}): Promise<string> {
-  return String((await partner.register(attendee(ticketId), headers)).body.responseData);
+  return String((await given.partner.register(attendee(given.ticketId), headers)).body.responseData);
 }
 
 async function confirmed(): Promise<string> {
   const passReference = await register();
-  await finalizePending(database.db, gala.shardId);
+  await finalizePending(given.database.db, given.gala.shardId);
   return passReference;
 }
 
@@ -29,38 +31,38 @@ interface PassData {
   validFrom: string | null;
 }
 const passOf = async (passReference: string) =>
-  (await partner.pass(passReference)).body.responseData as PassData;
+  (await given.partner.pass(passReference)).body.responseData as PassData;
 
 const fetchPicture = (passReference: string, accept: string) =>
-  fetch(`${api.baseUrl}/api/v1/events/registrations/${passReference}/pass`, {
-    headers: { 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef, accept },
+  fetch(`${given.api.baseUrl}/api/v1/events/registrations/${passReference}/pass`, {
+    headers: { 'x-secret-key': given.gala.secretKey, 'x-event-ref': given.gala.eventRef, accept },
   });
 
 test('a confirmed registration has a pass that verifies by the published keys alone', async () => {
   const passReference = await confirmed();
-  const answer = await partner.pass(passReference);
+  const answer = await given.partner.pass(passReference);
   expect(answer.headers.get('vary')).toBe('accept');
   const { pass } = answer.body.responseData as PassData;
   expect(answer.body.responseData).toEqual({
     passReference,
     pass,
     keyID: '1',
-    organizedEventID: gala.eventId,
-    organizedEventTicketID: ticketId,
+    organizedEventID: given.gala.eventId,
+    organizedEventTicketID: given.ticketId,
     validFrom: null,
     validUntil: null,
   });
   const serial = Number(passReference.split('-')[2]);
-  expect(verifyPass(pass, await fetchPassKeys(api.baseUrl))).toMatchObject({
-    eventId: gala.eventId,
-    ticketId,
+  expect(verifyPass(pass, await fetchPassKeys(given.api.baseUrl))).toMatchObject({
+    eventId: given.gala.eventId,
+    ticketId: given.ticketId,
     serial,
   });
   expect((await passOf(passReference)).pass).toBe(pass);
 });
 
 test('the published keys may be kept for a while', async () => {
-  const response = await fetch(`${api.baseUrl}/.well-known/floodgate/pass-keys.json`);
+  const response = await fetch(`${given.api.baseUrl}/.well-known/floodgate/pass-keys.json`);
   expect(response.headers.get('cache-control')).toBe('public, max-age=300');
 });
 
@@ -87,15 +89,15 @@ test.for([
 });
 
 test.for(['text/html', 'application/json;q=0', 'nonsense', ''])('Accept %o is refused', async (accept) => {
-  const answer = await partner.pass('GALA-1-1-1234567890', { accept });
+  const answer = await given.partner.pass('GALA-1-1-1234567890', { accept });
   expectFailure(answer, '11', 422);
   expect(answer.body.responseMessage).toBe('Accept: application/json, image/svg+xml, image/png');
 });
 
 test('without Accept it is JSON', async () => {
-  const headers = { host: 'api', 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef };
+  const headers = { host: 'api', 'x-secret-key': given.gala.secretKey, 'x-event-ref': given.gala.eventRef };
   const path = `/api/v1/events/registrations/${await confirmed()}/pass`;
-  const { body } = await exchange(api.baseUrl, requestText(`GET ${path}`, headers));
+  const { body } = await exchange(given.api.baseUrl, requestText(`GET ${path}`, headers));
   expect(body.responseCode).toBe('00');
 });
 
@@ -111,24 +113,24 @@ test('whoever asks for a picture is refused in the envelope', async () => {
 test('a guessed serial alone opens nothing', async () => {
   const passReference = await confirmed();
   for (const wrong of [passReference.replace(/\d{10}$/, '1000000000'), passReference.replace('GALA', 'BALL')])
-    expectFailure(await partner.pass(wrong), '34');
+    expectFailure(await given.partner.pass(wrong), '34');
 });
 
 test('what is reserved, held or cancelled has no pass', async () => {
-  expectFailure(await partner.pass(await register()), '35');
-  const held = await partner.pass(await register({ 'hold-for': '60' }));
+  expectFailure(await given.partner.pass(await register()), '35');
+  const held = await given.partner.pass(await register({ 'hold-for': '60' }));
   expectFailure(held, '35');
   expect(held.body.responseMessage).toBe('The registration is held; only a confirmed one has a pass');
   const passReference = await confirmed();
-  await partner.cancel(passReference);
-  expectFailure(await partner.pass(passReference), '35');
+  await given.partner.cancel(passReference);
+  expectFailure(await given.partner.pass(passReference), '35');
 });
 
 test('an event that moves changes the times of its passes, and not the passes', async () => {
   const passReference = await confirmed();
   const before = await passOf(passReference);
   const times = { startsAt: new Date('2026-12-01T18:00Z'), endsAt: new Date('2026-12-01T22:00Z') };
-  await perform(database.db, updateEventAction, { eventId: gala.eventId, ...times }, 'jane');
+  await perform(given.database.db, updateEventAction, { eventId: given.gala.eventId, ...times }, 'jane');
   await waitUntil('the times are known', async () => (await passOf(passReference)).validFrom !== null);
   expect(await passOf(passReference)).toEqual({
     ...before,
@@ -140,9 +142,9 @@ test('an event that moves changes the times of its passes, and not the passes', 
 test('after a rotation the new key signs, and both are published', async () => {
   const passReference = await confirmed();
   const before = await passOf(passReference);
-  const { id } = await perform(database.db, rotatePassKeyAction, {}, 'jane');
+  const { id } = await perform(given.database.db, rotatePassKeyAction, {}, 'jane');
   await waitUntil('the new key signs', async () => (await passOf(passReference)).keyID === String(id));
-  const keys = await fetchPassKeys(api.baseUrl);
+  const keys = await fetchPassKeys(given.api.baseUrl);
   for (const { pass } of [before, await passOf(passReference)])
-    expect(verifyPass(pass, keys)).toMatchObject({ eventId: gala.eventId });
+    expect(verifyPass(pass, keys)).toMatchObject({ eventId: given.gala.eventId });
 });

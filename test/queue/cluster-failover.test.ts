@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startApiProcess, startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand } from '../servers/redis.ts';
 import { startRedisCluster } from '../servers/redis-cluster.ts';
+
+const { test, given } = databaseTest();
 
 const missing = redisServerCommand() ? '' : ' (no redis-server or valkey-server on the PATH)';
 const SHARDS = [0, 1, 2, 3, 4, 5, 6, 8];
@@ -18,16 +20,16 @@ describe.skipIf(missing)(`API and worker on a Redis Cluster${missing}`, () => {
     const cluster = await startRedisCluster();
     onTestFinished(() => cluster[Symbol.asyncDispose]());
     for (const id of SHARDS.slice(1)) {
-      await sql`insert into shards (id) values (${id})`.execute(database.db);
-      await sql`insert into journal_heads (shard_id) values (${id})`.execute(database.db);
+      await sql`insert into shards (id) values (${id})`.execute(given.database.db);
+      await sql`insert into journal_heads (shard_id) values (${id})`.execute(given.database.db);
     }
-    const env = { DATABASE_URL: database.url, QUEUE_URL: cluster.url };
+    const env = { DATABASE_URL: given.database.url, QUEUE_URL: cluster.url };
     const api = await startApiProcess(env);
     const worker = await startWorkerProcess(env);
     onTestFinished(async () => void (await Promise.all([api, worker].map(({ end }) => end('SIGKILL')))));
     const buyers: { partner: PartnerClient; ticketId: number; shardId: number }[] = [];
     for (const _ of SHARDS) {
-      const fixture: Fixture = await createFixture(database.db);
+      const fixture: Fixture = await createFixture(given.database.db);
       const partner = new PartnerClient(api.baseUrl, fixture);
       buyers.push({
         partner,
@@ -50,7 +52,7 @@ describe.skipIf(missing)(`API and worker on a Redis Cluster${missing}`, () => {
         select batches.state, count(*)::integer as count
         from registrations join batches
           on batches.shard_id = registrations.shard_id and batches.id = registrations.batch_id
-        group by batches.state`.execute(database.db);
+        group by batches.state`.execute(given.database.db);
       return rows.length === 1 && rows[0]!.state === 'confirmed' && rows[0]!.count === registered;
     };
     await registerInAll();

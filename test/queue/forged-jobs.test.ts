@@ -7,7 +7,9 @@ import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts'
 import type { ServiceProcess } from '../harness/service-process.ts';
 import type { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { database, gala, startWorker, test } from '../harness/workers-test.ts';
+import { workersTest } from '../harness/workers-test.ts';
+
+const { test, given } = workersTest();
 
 // Whoever may write to the queue may write anything there. A worker finalizes what is real all the same.
 
@@ -65,14 +67,14 @@ for (const backend of QUEUE_BACKENDS.filter(({ name }) => name !== 'Redis Cluste
   describe.skipIf(backend.missing)(titleOf(backend), () => {
     let queue: TestQueue;
     let worker: ServiceProcess;
-    useQueue(backend, (given) => ({ queue } = given));
+    useQueue(backend, (input) => ({ queue } = input));
 
     const startOnQueue = async () => {
-      worker = await startWorker({ QUEUE_URL: queue.url, QUEUE_NAMESPACE: queue.namespace });
+      worker = await given.startWorker({ QUEUE_URL: queue.url, QUEUE_NAMESPACE: queue.namespace });
     };
 
     const expectUnharmed = async () => {
-      const batch = await commitBatch(database.db, gala);
+      const batch = await commitBatch(given.database.db, given.gala);
       await batch.waitForState('confirmed');
       expect(worker.child.exitCode).toBeNull();
       expect(worker.output()).not.toMatch(/"level":[56]0/);
@@ -128,9 +130,9 @@ for (const backend of QUEUE_BACKENDS.filter(({ name }) => name !== 'Redis Cluste
 
     test('a real batch is confirmed with a forged one as its neighbour', async () => {
       const raw = await queue.raw();
-      const batch = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
+      const batch = await commitBatch(given.database.db, given.gala, { relayInSeconds: 3_600 });
       const batchIds = [randomUUID(), batch.batchId, randomUUID()];
-      await raw.add('finalize-batches', { shardId: gala.shardId, batchIds });
+      await raw.add('finalize-batches', { shardId: given.gala.shardId, batchIds });
       await startOnQueue();
       await batch.waitForState('confirmed');
       await expectUnharmed();

@@ -16,10 +16,12 @@ import { finalizeBatchesJob } from '@floodgate/registrations';
 import { findFreePort } from '../harness/free-port.ts';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { runCli, startApiProcess, startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
+
+const { test, given } = databaseTest();
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 const missing = redisServerCommand() && hasOpenssl ? '' : ' (no redis-server or no openssl on the PATH)';
@@ -136,7 +138,7 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
 
   test('API, worker and command say it, and the password they were given stays unsaid', async () => {
     const url = servers.secret.url.replace('://', '://:wrong-one@');
-    const env = { DATABASE_URL: database.url, QUEUE_URL: url };
+    const env = { DATABASE_URL: given.database.url, QUEUE_URL: url };
     const reason = 'user or password not accepted';
     const port = await findFreePort();
     const api = await startApiProcess(env);
@@ -168,7 +170,7 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
   });
 
   test('API and worker stop in good order while a certificate is refused', async () => {
-    const env = { DATABASE_URL: database.url, QUEUE_URL: `rediss://127.0.0.1:${servers.tls.port}` };
+    const env = { DATABASE_URL: given.database.url, QUEUE_URL: `rediss://127.0.0.1:${servers.tls.port}` };
     for (const _ of [1, 2, 3, 4]) {
       const services = await Promise.all([startApiProcess(env), startWorkerProcess(env)]);
       for (const { end, output } of services) expect(await end(), output()).toBe(0);
@@ -179,7 +181,7 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
 
   test('a reason that changes is told as well, and that there is none any more', async () => {
     const server = await startRedis([...SAFE, '--requirepass', PASSWORD]);
-    const env = { DATABASE_URL: database.url, QUEUE_URL: server.url };
+    const env = { DATABASE_URL: given.database.url, QUEUE_URL: server.url };
     const api = await startApiProcess(env);
     onTestFinished(() => void api.end('SIGKILL'));
     const says = (problem: string) =>

@@ -2,7 +2,7 @@ import { openConsumer, openProducer, parseQueueUrl, UnsafeQueueError, watchQueue
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import {
@@ -13,6 +13,8 @@ import {
 } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
+
+const { test, given } = databaseTest();
 
 const missing = redisServerCommand() ? '' : ' (no redis-server or valkey-server on the PATH)';
 const HOW_TO_MEND = 'redis-cli CONFIG SET maxmemory-policy noeviction';
@@ -64,7 +66,7 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
 
   test.for(['api', 'worker'] as const)('the %s ends with exit code 1 and one clear line', async (app) => {
     const { exited, output } = startProcess(app, {
-      DATABASE_URL: database.url,
+      DATABASE_URL: given.database.url,
       QUEUE_URL: redis.url,
       PORT: '0',
       WORKER_PORT: '0',
@@ -83,8 +85,8 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
 
   test('API and worker go on with one that comes back so, and say it once; then again that it is mended', async () => {
     const before = await startRedis();
-    const fixture = await createFixture(database.db);
-    const env = { DATABASE_URL: database.url, QUEUE_URL: before.url, QUEUE_NAMESPACE: 'policy' };
+    const fixture = await createFixture(given.database.db);
+    const env = { DATABASE_URL: given.database.url, QUEUE_URL: before.url, QUEUE_NAMESPACE: 'policy' };
     const api = await startApiProcess(env);
     const worker = await startWorkerProcess({ ...env, RELAY_INTERVAL_MS: '50' });
     onTestFinished(async () => void (await Promise.all([api, worker].map(({ end }) => end('SIGKILL')))));
@@ -99,7 +101,7 @@ describe.skipIf(missing)(`a Redis that may evict keys${missing}`, () => {
     const client = new PartnerClient(api.baseUrl, fixture);
     const ticketId = await fixture.addTicket();
     expect((await client.register(attendee(ticketId))).body.responseCode).toBe('00');
-    await (await commitBatch(database.db, fixture)).waitForState('confirmed');
+    await (await commitBatch(given.database.db, fixture)).waitForState('confirmed');
 
     const operator = new Redis(after.url);
     await operator.config('SET', 'maxmemory-policy', 'noeviction');

@@ -6,12 +6,14 @@ import path from 'node:path';
 import { findFreePort } from '../harness/free-port.ts';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startApiProcess, startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
+
+const { test, given } = databaseTest();
 
 const command = redisServerCommand();
 const missing = command ? '' : ' (no redis-server on the PATH)';
@@ -57,11 +59,11 @@ describe.skipIf(missing)(`a Redis that Sentinel watches${missing}`, () => {
 
   test('jobs go on after the failover, and what was reserved meanwhile is finalized', async () => {
     const queueUrl = `redis+sentinel://127.0.0.1:${sentinelPort}/queue`;
-    const env = { DATABASE_URL: database.url, QUEUE_URL: queueUrl };
+    const env = { DATABASE_URL: given.database.url, QUEUE_URL: queueUrl };
     const api = await startApiProcess(env);
     const worker = await startWorkerProcess(env);
     onTestFinished(async () => void (await Promise.all([api, worker].map(({ end }) => end('SIGKILL')))));
-    const fixture = await createFixture(database.db);
+    const fixture = await createFixture(given.database.db);
     const partner = new PartnerClient(api.baseUrl, fixture);
     const ticketId = await fixture.addTicket();
     const confirmed = async (passReference: string) => {

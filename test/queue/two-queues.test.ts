@@ -16,11 +16,13 @@ import { workerConfig } from '@floodgate/worker/config';
 import type { WorkerHealth } from '@floodgate/worker/health';
 import { findFreePort } from '../harness/free-port.ts';
 import { describe, expect, onTestFinished } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
 import { underTest } from '../harness/service-roles.ts';
 import { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = databaseTest();
 
 // What a second queue would be: two kinds of jobs that only these tests know.
 const options = { payload: Type.Object({ n: Type.Integer() }), attempts: 3, backoffMs: 1, timeoutMs: 60_000 };
@@ -33,7 +35,7 @@ const done = () => Promise.resolve('done' as const);
 for (const backend of QUEUE_BACKENDS) {
   describe.skipIf(backend.missing)(titleOf(backend), () => {
     let queue: TestQueue;
-    useQueue(backend, (given) => ({ queue } = given));
+    useQueue(backend, (input) => ({ queue } = input));
 
     const where = () => ({ target: parseQueueUrl(queue.url), namespace: queue.namespace, onError: () => {} });
 
@@ -115,7 +117,7 @@ describe('a worker with two queues', () => {
   const STALLED_AFTER_MS = 4_000;
   /** A worker whose jobs of the queue `right` end when `go` does. */
   async function startTwoQueues(go: Promise<unknown>) {
-    const queue = await TestQueue.open(database.url);
+    const queue = await TestQueue.open(given.database.url);
     const producers: Producer[] = [];
     const capability = defineWorker({
       settings: {},
@@ -126,9 +128,13 @@ describe('a worker with two queues', () => {
       },
     });
     const port = String(await findFreePort());
-    const given = { DATABASE_URL: database.url, QUEUE_URL: database.url, QUEUE_NAMESPACE: queue.namespace };
+    const input = {
+      DATABASE_URL: given.database.url,
+      QUEUE_URL: given.database.url,
+      QUEUE_NAMESPACE: queue.namespace,
+    };
     const own = { WORKER_HOST: '127.0.0.1', WORKER_PORT: port, STALLED_AFTER_MS: String(STALLED_AFTER_MS) };
-    const config = loadConfig(workerConfig([capability]), underTest('worker', { ...given, ...own }));
+    const config = loadConfig(workerConfig([capability]), underTest('worker', { ...input, ...own }));
     const worker = await startWorker(config, createLogger('worker', 'silent'), [capability]);
     onTestFinished(async () => {
       await worker[Symbol.asyncDispose]();

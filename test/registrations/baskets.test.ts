@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, expect } from 'vitest';
 import type { Hold } from '@floodgate/contract';
-import { api, database, gala, partner, test, ticketId, useEvent, useTicket } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
@@ -12,10 +12,12 @@ import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { endHolds } from '../harness/reservation.ts';
 
+const { test, given } = apiTest();
+
 test.override('ticket', { capacity: 100 });
 
 afterAll(async () => {
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 const NOBODY = { name: null, email: null };
@@ -23,7 +25,7 @@ const JANE = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
 const JOE = { fullName: 'Joe Doe', emailAddress: 'joe@example.com', gender: 'male' };
 
 const basket = (seats: number, more: object = {}) => ({
-  tickets: [{ organizedEventTicketID: ticketId, seats }],
+  tickets: [{ organizedEventTicketID: given.ticketId, seats }],
   ...more,
 });
 
@@ -33,19 +35,21 @@ const holdIn = ({ body }: Answer) => {
 };
 
 const hold = async (seats: number, more: object = {}, headers: Record<string, string> = {}) =>
-  holdIn(await partner.post('/holds', basket(seats, more), headers));
+  holdIn(await given.partner.post('/holds', basket(seats, more), headers));
 
-const change = ({ holdReference }: Hold, name: string, body: object = {}, client = partner) =>
+const change = ({ holdReference }: Hold, name: string, body: object = {}, client = given.partner) =>
   client.post(`/holds/${holdReference}/${name}`, body);
 
 const states = ({ seats }: Hold) => seats.map(({ state }) => state);
-const finalize = () => finalizePending(database.db, gala.shardId);
+const finalize = () => finalizePending(given.database.db, given.gala.shardId);
 const told = async () =>
-  (await journalOf(database.db, gala)).filter(({ serial }) => serial !== null).map(({ kind }) => kind);
+  (await journalOf(given.database.db, given.gala))
+    .filter(({ serial }) => serial !== null)
+    .map(({ kind }) => kind);
 
 const left = async () => {
   const { rows } = await sql<{ left: number }>`
-    select capacity - taken as left from tickets where id = ${ticketId}`.execute(database.db);
+    select capacity - taken as left from tickets where id = ${given.ticketId}`.execute(given.database.db);
   return rows[0]!.left;
 };
 
@@ -53,7 +57,7 @@ const stored = async ({ seats }: Hold) => {
   const serials = seats.map(({ passReference }) => Number(passReference.split('-')[2]));
   const { rows } = await sql<{ name: string | null; email: string | null }>`
     select full_name as name, email_address as email from registrations
-    where serial = any(${serials}::bigint[]) order by serial`.execute(database.db);
+    where serial = any(${serials}::bigint[]) order by serial`.execute(given.database.db);
   return rows;
 };
 
@@ -78,7 +82,7 @@ test('seats of a basket are held without an attendee, then confirmed with one ea
   ]);
   await finalize();
   expect(await told()).toEqual(['confirmed', 'confirmed']);
-  expect(holdIn(await partner.request(`/api/v1/events/holds/${made.holdReference}`))).toMatchObject({
+  expect(holdIn(await given.partner.request(`/api/v1/events/holds/${made.holdReference}`))).toMatchObject({
     state: 'confirmed',
     seats: [{ state: 'confirmed' }, { state: 'confirmed' }],
   });
@@ -96,36 +100,38 @@ test('one contact stands for all seats; the same confirmation again is answered 
 });
 
 test('several tickets are held together or not at all', async () => {
-  const other = ticketId;
-  await useTicket({ capacity: 1 });
+  const other = given.ticketId;
+  await given.useTicket({ capacity: 1 });
   const both = (seats: number) => ({
     tickets: [
       { organizedEventTicketID: other, seats: 2 },
-      { organizedEventTicketID: ticketId, seats },
+      { organizedEventTicketID: given.ticketId, seats },
     ],
   });
-  const refused = await partner.post('/holds', both(2));
+  const refused = await given.partner.post('/holds', both(2));
   expectFailure(refused, '32', 409);
   expect(refused.body.responseMessage).toBe('tickets[1]: The ticket is sold out');
   expect(await left()).toBe(1);
-  const made = holdIn(await partner.post('/holds', both(1)));
+  const made = holdIn(await given.partner.post('/holds', both(1)));
   expect(made.seats.map(({ organizedEventTicketID }) => organizedEventTicketID)).toEqual([
     other,
     other,
-    ticketId,
+    given.ticketId,
   ]);
 });
 
 test('an abandoned basket expires: its seats can be sold, and nothing was stored of anybody', async () => {
   const made = await hold(2);
-  await endHolds(database.db, gala);
+  await endHolds(given.database.db, given.gala);
   expectRefused(await change(made, 'confirm', { contact: JANE }), '35', 'The hold has expired');
   expectRefused(await change(made, 'extend'), '35', 'The hold has expired');
-  expect(await expireHolds(database.db, gala.shardId, 1_000)).toBe(2);
+  expect(await expireHolds(given.database.db, given.gala.shardId, 1_000)).toBe(2);
   expect(await left()).toBe(100);
   expect(await stored(made)).toEqual([NOBODY, NOBODY]);
   await finalize();
-  await database.db.executeQuery(sql`select index_attendees(${gala.shardId}, 1000)`.compile(database.db));
+  await given.database.db.executeQuery(
+    sql`select index_attendees(${given.gala.shardId}, 1000)`.compile(given.database.db),
+  );
   expect(holdIn(await change(made, 'release'))).toMatchObject({ state: 'cancelled', dateExpires: null });
 });
 
@@ -162,7 +168,7 @@ test('a hold is extended, at most until the operator’s limit', async () => {
   const made = await hold(1, {}, { 'hold-for': '60' });
   const expiry = ({ dateExpires }: Hold) => Date.parse(dateExpires!) - Date.parse(made.dateExpires!);
   const extend = (seconds: string) =>
-    partner.post(`/holds/${made.holdReference}/extend`, {}, { 'hold-for': seconds });
+    given.partner.post(`/holds/${made.holdReference}/extend`, {}, { 'hold-for': seconds });
   expect(expiry(holdIn(await extend('120')))).toBeGreaterThanOrEqual(60_000);
   // Never earlier.
   expect(expiry(holdIn(await extend('60')))).toBeGreaterThanOrEqual(60_000);
@@ -170,21 +176,22 @@ test('a hold is extended, at most until the operator’s limit', async () => {
 });
 
 test('a retried call gets the same hold', async () => {
-  const call = (seats: number) => partner.post('/holds', basket(seats), { 'idempotency-key': randomUUID() });
+  const call = (seats: number) =>
+    given.partner.post('/holds', basket(seats), { 'idempotency-key': randomUUID() });
   expect(holdIn(await call(2)).holdReference).not.toBe(holdIn(await call(2)).holdReference);
   const key = { 'idempotency-key': 'order-1' };
   const made = await hold(2, {}, key);
-  const again = await partner.post('/holds', basket(2), key);
+  const again = await given.partner.post('/holds', basket(2), key);
   expect(again.headers.get('idempotent-replayed')).toBe('true');
   expect(holdIn(again)).toEqual(made);
-  const same = { tickets: [{ unknown: 1, seats: 2, organizedEventTicketID: ticketId }] };
-  expect(holdIn(await partner.post('/holds', same, key))).toEqual(made);
-  expectFailure(await partner.post('/holds', basket(3), key), '40', 422);
+  const same = { tickets: [{ unknown: 1, seats: 2, organizedEventTicketID: given.ticketId }] };
+  expect(holdIn(await given.partner.post('/holds', same, key))).toEqual(made);
+  expectFailure(await given.partner.post('/holds', basket(3), key), '40', 422);
 });
 
 test('a refusal is repeated as a replay', async () => {
-  await useTicket({ capacity: 1 });
-  const call = () => partner.post('/holds', basket(2), { 'idempotency-key': 'order-1' });
+  await given.useTicket({ capacity: 1 });
+  const call = () => given.partner.post('/holds', basket(2), { 'idempotency-key': 'order-1' });
   for (const replayed of [null, 'true']) {
     const refused = await call();
     expectFailure(refused, '32', 409);
@@ -194,7 +201,7 @@ test('a refusal is repeated as a replay', async () => {
 
 test('somebody else’s hold is not found, and an unknown one neither', async () => {
   const made = await hold(1);
-  const stranger = new PartnerClient(api.baseUrl, await createFixture(database.db));
+  const stranger = new PartnerClient(given.api.baseUrl, await createFixture(given.database.db));
   for (const name of ['confirm', 'extend', 'release'])
     expectRefused(await change(made, name, { contact: JANE }, stranger), '34', 'No such hold');
   const unknown = { ...made, holdReference: randomUUID() };
@@ -207,27 +214,27 @@ test('bad input is named', async () => {
   expectRefused(await change(made, 'confirm', {}), '11', either);
   expectRefused(await change(made, 'confirm', { attendees: [JANE], contact: JANE }), '11', either);
   expectFailure(await change(made, 'confirm', { contact: { ...JANE, emailAddress: 'jane' } }), '11', 422);
-  const many = { tickets: [1, 2].map(() => ({ organizedEventTicketID: ticketId, seats: 51 })) };
-  expectRefused(await partner.post('/holds', many), '11', 'tickets: together at most 100 seats');
-  expectFailure(await partner.post('/holds', basket(0)), '11', 422);
-  expectFailure(await partner.post('/holds', basket(1, { partnerReference: '' })), '11', 422);
+  const many = { tickets: [1, 2].map(() => ({ organizedEventTicketID: given.ticketId, seats: 51 })) };
+  expectRefused(await given.partner.post('/holds', many), '11', 'tickets: together at most 100 seats');
+  expectFailure(await given.partner.post('/holds', basket(0)), '11', 422);
+  expectFailure(await given.partner.post('/holds', basket(1, { partnerReference: '' })), '11', 422);
   // A seat without an attendee is confirmed only with its hold.
   expectRefused(
-    await partner.confirm(made.seats[0]!.passReference),
+    await given.partner.confirm(made.seats[0]!.passReference),
     '35',
     'The registration has no attendee yet; call Confirm Hold',
   );
 });
 
 test('an event that allows each attendee once refuses the whole hold of a second one', async () => {
-  await useEvent({ duplicatePolicy: 'reject' });
-  await useTicket({ capacity: 100 });
+  await given.useEvent({ duplicatePolicy: 'reject' });
+  await given.useTicket({ capacity: 100 });
   const already = 'This e-mail address is already registered for the event';
   const [one, two, three] = [await hold(1), await hold(2), await hold(2)];
   expect(holdIn(await change(one, 'confirm', { contact: JANE })).state).toBe('confirmed');
   expectRefused(await change(two, 'confirm', { attendees: [JOE, JANE] }), '33', already);
   expectRefused(await change(three, 'confirm', { contact: JOE }), '33', already);
-  expect(states(holdIn(await partner.request(`/api/v1/events/holds/${two.holdReference}`)))).toEqual([
+  expect(states(holdIn(await given.partner.request(`/api/v1/events/holds/${two.holdReference}`)))).toEqual([
     'held',
     'held',
   ]);
@@ -236,8 +243,8 @@ test('an event that allows each attendee once refuses the whole hold of a second
 });
 
 test('confirmed, released and expired at two APIs at once: one of them wins, and each change is told once', async () => {
-  const other = await startInProcessApi({ DATABASE_URL: database.url });
-  const clients = [partner, new PartnerClient(other.baseUrl, gala)];
+  const other = await startInProcessApi({ DATABASE_URL: given.database.url });
+  const clients = [given.partner, new PartnerClient(other.baseUrl, given.gala)];
   try {
     for (let round = 0; round < 30; round++) {
       const made = await hold(2);
@@ -250,33 +257,36 @@ test('confirmed, released and expired at two APIs at once: one of them wins, and
         ['00', '00', '35', '35'],
         ['35', '35', '00', '00'],
       ]).toContainEqual(codes);
-      const seats = states(holdIn(await partner.request(`/api/v1/events/holds/${made.holdReference}`)));
+      const seats = states(holdIn(await given.partner.request(`/api/v1/events/holds/${made.holdReference}`)));
       expect(seats).toEqual(Array(2).fill(codes[0] === '00' ? 'reserved' : 'cancelled'));
-      if (codes[0] === '00') for (const { passReference } of made.seats) await partner.cancel(passReference);
+      if (codes[0] === '00')
+        for (const { passReference } of made.seats) await given.partner.cancel(passReference);
     }
   } finally {
     await other.close();
   }
   await finalize();
-  const entries = (await journalOf(database.db, gala)).map(({ kind, serial }) => `${kind} ${serial}`);
+  const entries = (await journalOf(given.database.db, given.gala)).map(
+    ({ kind, serial }) => `${kind} ${serial}`,
+  );
   expect(new Set(entries).size).toBe(entries.length);
   expect(await left()).toBe(100);
 });
 
 test('calls for one hold that wait for the same commit change it one after the other', async () => {
-  await useEvent({ duplicatePolicy: 'reject' });
-  await useTicket({ capacity: 100 });
+  await given.useEvent({ duplicatePolicy: 'reject' });
+  await given.useTicket({ capacity: 100 });
   const named = (name: string) => ({
     attendees: [1, 2].map((seat) => ({ ...JANE, emailAddress: `${name}.${seat}@example.com` })),
   });
   const [first, same, differing] = [await hold(1), await hold(2), await hold(2)];
-  const holder = await database.db.startTransaction().execute();
+  const holder = await given.database.db.startTransaction().execute();
   await sql`
-    select from registrations where shard_id = ${gala.shardId} and hold_id = ${first.holdReference} for update`.execute(
+    select from registrations where shard_id = ${given.gala.shardId} and hold_id = ${first.holdReference} for update`.execute(
     holder,
   );
   const inFlight = change(first, 'confirm', { contact: JOE });
-  await waitForLockWaiters(database.db, 1);
+  await waitForLockWaiters(given.database.db, 1);
   const answers = Promise.all([
     change(same, 'confirm', named('jane')),
     change(same, 'confirm', named('jane')),
@@ -284,7 +294,7 @@ test('calls for one hold that wait for the same commit change it one after the o
     change(differing, 'confirm', named('max')),
   ]);
   // They are read in one statement.
-  await partner.request(`/api/v1/events/holds/${differing.holdReference}`);
+  await given.partner.request(`/api/v1/events/holds/${differing.holdReference}`);
   await holder.rollback().execute();
   expect(holdIn(await inFlight).state).toBe('confirmed');
   expect((await answers).map(({ body }) => body.responseCode)).toEqual(['00', '00', '00', '35']);
@@ -294,9 +304,9 @@ test('calls for one hold that wait for the same commit change it one after the o
 });
 
 test('under a test event, a partner reference provokes an outcome', async () => {
-  await useEvent({ mode: 'test' });
-  await useTicket({ capacity: 100 });
-  expectFailure(await partner.post('/holds', basket(1, { partnerReference: 'code-32' })), '32', 409);
+  await given.useEvent({ mode: 'test' });
+  await given.useTicket({ capacity: 100 });
+  expectFailure(await given.partner.post('/holds', basket(1, { partnerReference: 'code-32' })), '32', 409);
   const made = await hold(1);
   const late = { ...JANE, emailAddress: 'code-35@floodgate.invalid' };
   expectFailure(await change(made, 'confirm', { contact: late }), '35', 409);
@@ -305,20 +315,27 @@ test('under a test event, a partner reference provokes an outcome', async () => 
   expectFailure(await change(made, 'confirm', { contact: lost }), '91', 503);
   expect(holdIn(await change(made, 'confirm', { contact: lost })).state).toBe('confirmed');
   const key = { 'idempotency-key': 'a' };
-  expectFailure(await partner.post('/holds', basket(1, { partnerReference: 'code-91' }), key), '91', 503);
+  expectFailure(
+    await given.partner.post('/holds', basket(1, { partnerReference: 'code-91' }), key),
+    '91',
+    503,
+  );
   expect(
-    states(holdIn(await partner.post('/holds', basket(1, { partnerReference: 'code-91' }), key))),
+    states(holdIn(await given.partner.post('/holds', basket(1, { partnerReference: 'code-91' }), key))),
   ).toEqual(['held']);
   const replace = () =>
-    partner.post(`/registrations/${made.seats[0]!.passReference}/attendee`, { ...lost, fullName: 'Joe' });
+    given.partner.post(`/registrations/${made.seats[0]!.passReference}/attendee`, {
+      ...lost,
+      fullName: 'Joe',
+    });
   expectFailure(await replace(), '91', 503);
   expect((await replace()).body.responseCode).toBe('00');
-  const hold91 = holdIn(await partner.request(`/api/v1/events/holds/${made.holdReference}`));
+  const hold91 = holdIn(await given.partner.request(`/api/v1/events/holds/${made.holdReference}`));
   expect([hold91.state, ...states(hold91)]).toEqual(['confirmed', 'cancelled', 'reserved']);
 });
 
 const listed = async (query: string) => {
-  const { body } = await partner.request(`/api/v1/events/registrations?${query}`);
+  const { body } = await given.partner.request(`/api/v1/events/registrations?${query}`);
   expect(body.responseCode, body.responseMessage).toBe('00');
   return body.responseData as RegistrationPage;
 };
@@ -330,11 +347,11 @@ type RegistrationPage = {
 
 test('registrations are found by the partner’s own reference, whichever call made them', async () => {
   const reference = 'Bestellung Nº 7';
-  const single = await partner.register({ ...attendee(ticketId), partnerReference: reference });
-  await partner.registerBulk([
-    { ...attendee(ticketId), partnerReference: reference },
-    { ...attendee(ticketId), partnerReference: 'another' },
-    attendee(ticketId),
+  const single = await given.partner.register({ ...attendee(given.ticketId), partnerReference: reference });
+  await given.partner.registerBulk([
+    { ...attendee(given.ticketId), partnerReference: reference },
+    { ...attendee(given.ticketId), partnerReference: 'another' },
+    attendee(given.ticketId),
   ]);
   await hold(2, { partnerReference: reference });
   const query = `partnerReference=${encodeURIComponent(reference)}`;
@@ -355,7 +372,7 @@ test('registrations are found by the partner’s own reference, whichever call m
     'another',
     null,
   ]);
-  const stranger = new PartnerClient(api.baseUrl, await createFixture(database.db));
+  const stranger = new PartnerClient(given.api.baseUrl, await createFixture(given.database.db));
   const foreign = await stranger.request(`/api/v1/events/registrations?${query}`);
   expect(foreign.body.responseData).toMatchObject({ registrations: [] });
 });

@@ -11,8 +11,10 @@ import {
 import { type BatchState, type Database } from '@floodgate/database';
 import { sql, type InsertObject, type RawBuilder } from 'kysely';
 import { afterAll, beforeEach, expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { tablesOf, type StoredTables } from '../harness/stored-tables.ts';
+
+const { test, given } = databaseTest();
 
 // The statements of the outbox, each tested alone: which batches a statement changes, and which it does not.
 
@@ -20,12 +22,12 @@ import { tablesOf, type StoredTables } from '../harness/stored-tables.ts';
 let server: Database;
 
 test.beforeAll(async () => {
-  server = await database.openShard(0);
+  server = await given.database.openShard(0);
 });
 afterAll(async () => {
   await server.destroy();
 });
-beforeEach(() => sql`truncate batches`.execute(database.db));
+beforeEach(() => sql`truncate batches`.execute(given.database.db));
 
 /** Runs the work in one transaction, in which now() does not change. */
 const inOneMoment = <Result>(work: (db: Database) => Promise<Result>): Promise<Result> =>
@@ -93,7 +95,7 @@ test('leased is what is pending and due, what has waited longest first, as many 
   }));
 
 test('two relays at once never lease the same batch, and none waits for the other', async () => {
-  const ids = await Promise.all([1, 2, 3].map(() => addBatch(database.db)));
+  const ids = await Promise.all([1, 2, 3].map(() => addBatch(given.database.db)));
   await inOneMoment(async (relay) => {
     const leased = await leaseDueBatches(relay, 0, 2);
     const others = await inOneMoment(async (db) => {
@@ -152,7 +154,7 @@ test('only the batch that was named is redriven', () =>
   }));
 
 test('what has failed is listed, the oldest first, with whose it is and why', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const failed = { state: 'failed', failure: '23514' } as const;
   const young = await addBatch(db, { ...failed, finished_at: ago(60), event_id: 1001, size: 3 });
   const old = await addBatch(db, { ...failed, finished_at: ago(3_600), failure: null, event_id: 1002 });
@@ -174,7 +176,7 @@ test('what has failed is listed, the oldest first, with whose it is and why', as
 });
 
 test('the backlog counts what is pending and what has failed, and tells how long the oldest has waited', async () => {
-  const { db } = database;
+  const { db } = given.database;
   expect(await readBacklog(db)).toEqual({
     pendingBatches: 0,
     pendingChanges: 0,

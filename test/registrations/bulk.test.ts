@@ -4,7 +4,7 @@ import { limitPartner } from '@floodgate/partners';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect } from 'vitest';
-import { database, gala, test, ticketId, useEvent, useTicket } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { PATIENT, startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
@@ -12,6 +12,8 @@ import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = eventTest();
 
 // Bulk calls: many registrations in one call.
 
@@ -22,12 +24,12 @@ let apis: [InProcessApi, InProcessApi];
 let partner: PartnerClient;
 
 test.beforeAll(async () => {
-  proxy = await TcpProxy.start(database.url);
+  proxy = await TcpProxy.start(given.database.url);
   apis = [
-    await startInProcessApi({ DATABASE_URL: database.url, ...PATIENT }),
+    await startInProcessApi({ DATABASE_URL: given.database.url, ...PATIENT }),
     await startInProcessApi({
-      DATABASE_URL: proxy.through(database.url),
-      QUEUE_URL: database.url,
+      DATABASE_URL: proxy.through(given.database.url),
+      QUEUE_URL: given.database.url,
       BATCH_LIMIT: '2',
     }),
   ];
@@ -39,7 +41,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  partner = new PartnerClient(apis[0].baseUrl, gala);
+  partner = new PartnerClient(apis[0].baseUrl, given.gala);
 });
 
 const callBulk = (body: unknown, headers: Record<string, string> = {}, client = partner) =>
@@ -59,28 +61,35 @@ function envelopesOf({ body }: Answer): Envelope[] {
 
 const codesOf = (answer: Answer) => envelopesOf(answer).map(({ responseCode }) => responseCode);
 const passesOf = (answer: Answer) => envelopesOf(answer).map(({ responseData }) => responseData);
-const guests = (count: number, ticket = ticketId) =>
+const guests = (count: number, ticket = given.ticketId) =>
   Array.from({ length: count }, (_, index) =>
     attendee(ticket, { emailAddress: `guest${index}@example.com`, extraData1: `${index}` }),
   );
 
-async function takenOf(ticket = ticketId): Promise<number> {
-  const row = await database.db.selectFrom('tickets').select('taken').where('id', '=', ticket).execute();
+async function takenOf(ticket = given.ticketId): Promise<number> {
+  const row = await given.database.db
+    .selectFrom('tickets')
+    .select('taken')
+    .where('id', '=', ticket)
+    .execute();
   return row[0]!.taken;
 }
 
 test('each is answered in its place as the single call would have answered it', async () => {
-  const [small, closed] = [await gala.addTicket({ capacity: 1 }), await gala.addTicket({ active: false })];
+  const [small, closed] = [
+    await given.gala.addTicket({ capacity: 1 }),
+    await given.gala.addTicket({ active: false }),
+  ];
   const asked: unknown[] = [
-    attendee(ticketId),
+    attendee(given.ticketId),
     attendee(small),
     attendee(small),
     attendee(closed),
     attendee(2_000_000_000),
-    attendee(ticketId, { fullName: '  ', emailAddress: 'nobody', gender: 7 }),
+    attendee(given.ticketId, { fullName: '  ', emailAddress: 'nobody', gender: 7 }),
     'nobody',
     {},
-    attendee(ticketId, { fullName: '  Ada  ' }),
+    attendee(given.ticketId, { fullName: '  Ada  ' }),
   ];
   const answer = await callBulk({ registrations: asked, mode: 'each' });
   expect(answer.status).toBe(200);
@@ -96,8 +105,8 @@ test('each is answered in its place as the single call would have answered it', 
   );
   expect(await takenOf(small)).toBe(1);
   const stored = await sql<{ name: string; extra: string }>`
-    select full_name as name from registrations where event_id = ${gala.eventId} and full_name = 'Ada'`.execute(
-    database.db,
+    select full_name as name from registrations where event_id = ${given.gala.eventId} and full_name = 'Ada'`.execute(
+    given.database.db,
   );
   // One row of the bulk call, one of the single call.
   expect(stored.rows).toHaveLength(2);
@@ -108,8 +117,8 @@ test('pass references are those of the attendees in the same place', async () =>
   const passes = passesOf(answer) as string[];
   expect(new Set(passes).size).toBe(BULK_LIMIT);
   const { rows } = await sql<{ serial: number; extra: string }>`
-    select serial, extra_data_1 as extra from registrations where event_id = ${gala.eventId}`.execute(
-    database.db,
+    select serial, extra_data_1 as extra from registrations where event_id = ${given.gala.eventId}`.execute(
+    given.database.db,
   );
   const bySerial = new Map(rows.map(({ serial, extra }) => [String(serial), extra]));
   expect(passes.map((pass) => bySerial.get(pass.split('-')[2]!))).toEqual(
@@ -118,12 +127,12 @@ test('pass references are those of the attendees in the same place', async () =>
   const status = await partner.registration(passes[7]!);
   expect(status.body.responseData).toMatchObject({
     passReference: passes[7],
-    organizedEventTicketID: ticketId,
+    organizedEventTicketID: given.ticketId,
   });
 });
 
 test('all or none: over several tickets, and who was not refused says so', async () => {
-  const small = await gala.addTicket({ capacity: 2 });
+  const small = await given.gala.addTicket({ capacity: 2 });
   const group = (count: number) => [...guests(2), ...guests(count, small)];
   const refused = await callBulk({ registrations: group(3), mode: 'all' });
   expect(codesOf(refused)).toEqual(['36', '36', '36', '36', '32']);
@@ -138,7 +147,7 @@ test('all or none: over several tickets, and who was not refused says so', async
 });
 
 test('all or none: one that is not valid keeps the others out, and nothing is asked of Postgres', async () => {
-  const registrations = [...guests(2), attendee(ticketId, { emailAddress: 'nobody' })];
+  const registrations = [...guests(2), attendee(given.ticketId, { emailAddress: 'nobody' })];
   const answer = await callBulk({ registrations, mode: 'all' });
   expect(codesOf(answer)).toEqual(['36', '36', '11']);
   expect(await takenOf()).toBe(0);
@@ -167,47 +176,51 @@ test('a call as a whole is refused for what is wrong with all of it', async () =
 });
 
 test('one attendee comes once, also where one call names them again', async () => {
-  await useEvent({ duplicatePolicy: 'reject' }, {});
-  partner = new PartnerClient(apis[0].baseUrl, gala);
-  const small = await gala.addTicket({ capacity: 1 });
+  await given.useEvent({ duplicatePolicy: 'reject' }, {});
+  partner = new PartnerClient(apis[0].baseUrl, given.gala);
+  const small = await given.gala.addTicket({ capacity: 1 });
   const [ada, bob] = ['ada@example.com', 'bob@example.com'].map((emailAddress) => ({ emailAddress }));
   const call = [
     attendee(small, bob),
     // This ticket is sold out, so Ada can still register for the other one.
     attendee(small, ada),
-    attendee(ticketId, ada),
-    attendee(ticketId, { emailAddress: 'ADA@example.com' }),
+    attendee(given.ticketId, ada),
+    attendee(given.ticketId, { emailAddress: 'ADA@example.com' }),
   ];
   expect(codesOf(await callBulk({ registrations: call }))).toEqual(['00', '32', '00', '33']);
-  const later = await callBulk({ registrations: [attendee(ticketId, bob), ...guests(1)], mode: 'all' });
+  const later = await callBulk({ registrations: [attendee(given.ticketId, bob), ...guests(1)], mode: 'all' });
   expect(codesOf(later)).toEqual(['33', '36']);
 });
 
 test('a repeat with the same key is answered as before, whatever was refused, and reserves nothing', async () => {
-  const small = await gala.addTicket({ capacity: 1 });
+  const small = await given.gala.addTicket({ capacity: 1 });
   const [key, other] = [randomUUID(), randomUUID()];
   const call = { registrations: [...guests(2, small), {}, ...guests(1)] };
   const first = await callBulk(call, { 'idempotency-key': key });
   expect(codesOf(first)).toEqual(['00', '32', '11', '00']);
   expect(first.headers.has('idempotent-replayed')).toBe(false);
-  await sql`update tickets set capacity = 10 where id = ${small}`.execute(database.db);
+  await sql`update tickets set capacity = 10 where id = ${small}`.execute(given.database.db);
   for (const api of apis) {
-    const again = await callBulk(call, { 'idempotency-key': key }, new PartnerClient(api.baseUrl, gala));
+    const again = await callBulk(
+      call,
+      { 'idempotency-key': key },
+      new PartnerClient(api.baseUrl, given.gala),
+    );
     expect(again.text).toBe(first.text);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   }
   expectFailure(await callBulk({ registrations: guests(1) }, { 'idempotency-key': key }), '40');
-  expectFailure(await partner.register(attendee(ticketId), { 'idempotency-key': key }), '40');
-  await partner.register(attendee(ticketId), { 'idempotency-key': other });
+  expectFailure(await partner.register(attendee(given.ticketId), { 'idempotency-key': key }), '40');
+  await partner.register(attendee(given.ticketId), { 'idempotency-key': other });
   expectFailure(await callBulk(call, { 'idempotency-key': other }), '40');
   expect([await takenOf(small), await takenOf()]).toEqual([1, 2]);
 });
 
 test('while the first one is under way the same key is in progress, and then answered', async () => {
   const key = { 'idempotency-key': randomUUID() };
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   const first = callBulk({ registrations: guests(3) }, key);
-  await waitForLockWaiters(database.db, 1);
+  await waitForLockWaiters(given.database.db, 1);
   expectFailure(await callBulk({ registrations: guests(3) }, key), '41');
   await held.release();
   expect(codesOf(await first)).toEqual(['00', '00', '00']);
@@ -218,8 +231,8 @@ test.each([
   ['with a key', randomUUID()],
   ['without one', undefined],
 ])('%s, where the answer of Postgres is cut off, the call has its first answer', async (_how, key) => {
-  const client = new PartnerClient(apis[1].baseUrl, gala);
-  const small = await gala.addTicket({ capacity: 2 });
+  const client = new PartnerClient(apis[1].baseUrl, given.gala);
+  const small = await given.gala.addTicket({ capacity: 2 });
   const headers = key === undefined ? {} : { 'idempotency-key': key };
   // Warms the caches, so that the next answer of Postgres is that of the batch.
   expect(codesOf(await callBulk({ registrations: guests(1) }, {}, client))).toEqual(['00']);
@@ -228,11 +241,11 @@ test.each([
   expect(codesOf(answer)).toEqual(['00', '00', '32']);
   expect(answer.headers.has('idempotent-replayed')).toBe(false);
   expect(await takenOf(small)).toBe(2);
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 test('a call counts as many against a limit as it registers', async () => {
-  await limitPartner(database.db, gala.partnerId, 10);
+  await limitPartner(given.database.db, given.gala.partnerId, 10);
   await waitUntil('the limit is known', async () =>
     (await partner.tickets()).headers.has('ratelimit-policy'),
   );
@@ -249,10 +262,10 @@ test('a call counts as many against a limit as it registers', async () => {
 });
 
 test('beside single calls some bulk calls wait for their turn; more are refused, and nothing of them is reserved', async () => {
-  await useTicket({ capacity: 10_000 });
-  const held = await holdTicket(database.db, ticketId);
-  const single = partner.register(attendee(ticketId));
-  await waitForLockWaiters(database.db, 1);
+  await given.useTicket({ capacity: 10_000 });
+  const held = await holdTicket(given.database.db, given.ticketId);
+  const single = partner.register(attendee(given.ticketId));
+  await waitForLockWaiters(given.database.db, 1);
   // Small bulk calls are treated as single calls.
   const small = Array.from({ length: 20 }, () => callBulk({ registrations: guests(2) }));
   let refused = 0;

@@ -2,7 +2,7 @@ import { perform, readAuditLog } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
 import { failBatch, reconcile, redriveBatches } from '@floodgate/registrations';
 import { afterAll, expect } from 'vitest';
-import { api, database, gala, partner, test, ticketId, useTicket } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf, pendingBatches } from '../harness/journal.ts';
@@ -11,18 +11,20 @@ import { startApiProcess, runCli } from '../harness/service-process.ts';
 import { lastFalse, waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
+const { test, given } = apiTest();
+
 const HOUR_MS = 3_600_000;
 
 test.override('ticket', { capacity: 1 });
 
 afterAll(async () => {
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 const codeOf = ({ body }: Answer) => body.responseCode;
 
 async function register(differing: Record<string, unknown> = {}): Promise<string> {
-  const answer = await partner.register(attendee(ticketId, differing));
+  const answer = await given.partner.register(attendee(given.ticketId, differing));
   expect(codeOf(answer)).toBe('00');
   return String(answer.body.responseData);
 }
@@ -33,11 +35,11 @@ const expectCancelled = (answer: Answer, passReference: string) =>
     { responseCode: '00', responseMessage: 'Successful', responseData: passReference },
   ]);
 
-const finalize = () => finalizePending(database.db, gala.shardId);
+const finalize = () => finalizePending(given.database.db, given.gala.shardId);
 
 /** Returns the event's journal entries: changes of registrations and of tickets. */
 const journal = async () =>
-  (await journalOf(database.db, gala)).map(({ kind, serial, ticketId: ticket }) =>
+  (await journalOf(given.database.db, given.gala)).map(({ kind, serial, ticketId: ticket }) =>
     ticket ? kind : `${serial} ${kind}`,
   );
 
@@ -45,25 +47,25 @@ const serialOf = (passReference: string) => passReference.split('-')[2]!;
 
 test('the seat goes back at once, and to cancel once more changes nothing', async () => {
   const passReference = await register();
-  expect(codeOf(await partner.register(attendee(ticketId)))).toBe('32');
-  expectCancelled(await partner.cancel(passReference), passReference);
+  expect(codeOf(await given.partner.register(attendee(given.ticketId)))).toBe('32');
+  expectCancelled(await given.partner.cancel(passReference), passReference);
   await register();
-  expectCancelled(await partner.cancel(passReference), passReference);
-  expect(codeOf(await partner.register(attendee(ticketId)))).toBe('32');
+  expectCancelled(await given.partner.cancel(passReference), passReference);
+  expect(codeOf(await given.partner.register(attendee(given.ticketId)))).toBe('32');
 });
 
 test('Get Registration and the list say so', async () => {
   const passReference = await register();
   await finalize();
-  await partner.cancel(passReference);
-  const { responseData: status } = (await partner.registration(passReference)).body;
+  await given.partner.cancel(passReference);
+  const { responseData: status } = (await given.partner.registration(passReference)).body;
   expect(status).toMatchObject({
     passReference,
     state: 'cancelled',
     dateCancelled: expect.any(String) as string,
   });
   await finalize();
-  const { body } = await partner.request('/api/v1/events/registrations');
+  const { body } = await given.partner.request('/api/v1/events/registrations');
   const { registrations } = body.responseData as { registrations: object[] };
   expect(registrations).toMatchObject([{ passReference, state: 'confirmed', dateCancelled: null }, status!]);
 });
@@ -71,9 +73,9 @@ test('Get Registration and the list say so', async () => {
 test('Get Tickets shows a ticket again that was sold out, within a second', async () => {
   const passReference = await register();
   const shown = async () =>
-    ((await partner.tickets()).body.responseData as { count: number }[]).map(({ count }) => count);
+    ((await given.partner.tickets()).body.responseData as { count: number }[]).map(({ count }) => count);
   await waitUntil('it is sold out', async () => (await shown()).length === 0);
-  await partner.cancel(passReference);
+  await given.partner.cancel(passReference);
   const cancelledAt = performance.now();
   const hiddenAt = await lastFalse('it is listed again', async () => (await shown()).join() === '1');
   expect(hiddenAt - cancelledAt).toBeLessThan(1_000);
@@ -81,7 +83,7 @@ test('Get Tickets shows a ticket again that was sold out, within a second', asyn
 
 test('who is cancelled before the finalization is never told of as confirmed', async () => {
   const passReference = await register();
-  await partner.cancel(passReference);
+  await given.partner.cancel(passReference);
   const other = await register();
   await finalize();
   const [first, second] = [serialOf(passReference), serialOf(other)];
@@ -91,20 +93,20 @@ test('who is cancelled before the finalization is never told of as confirmed', a
 test('the journal tells that a ticket has seats again', async () => {
   const passReference = await register();
   await finalize();
-  await partner.cancel(passReference);
+  await given.partner.cancel(passReference);
   await finalize();
   const serial = serialOf(passReference);
   expect(await journal()).toEqual([`${serial} confirmed`, 'sold_out', `${serial} cancelled`, 'reopened']);
 });
 
 test('what has failed can be cancelled, and is left out when the rest is given another go', async () => {
-  await useTicket({ capacity: 10 });
-  const answers = await Promise.all([1, 2].map(() => partner.register(attendee(ticketId))));
+  await given.useTicket({ capacity: 10 });
+  const answers = await Promise.all([1, 2].map(() => given.partner.register(attendee(given.ticketId))));
   const [first, second] = answers.map(({ body }) => String(body.responseData));
-  const { batchIds, shardId } = await pendingBatches(database.db, gala.shardId);
-  for (const batchId of batchIds) await failBatch(database.db, shardId, batchId, 'XX000');
-  expectCancelled(await partner.cancel(first!), first!);
-  await redriveBatches(database.db, { shardId, limit: 100 });
+  const { batchIds, shardId } = await pendingBatches(given.database.db, given.gala.shardId);
+  for (const batchId of batchIds) await failBatch(given.database.db, shardId, batchId, 'XX000');
+  expectCancelled(await given.partner.cancel(first!), first!);
+  await redriveBatches(given.database.db, { shardId, limit: 100 });
   await finalize();
   const kindsOf = async (passReference: string) =>
     (await journal())
@@ -116,17 +118,19 @@ test('what has failed can be cancelled, and is left out when the rest is given a
 
 test('a registration of somebody else, or of nobody, is not there', async () => {
   const passReference = await register();
-  const other = await createFixture(database.db);
-  const stranger = new PartnerClient(api.baseUrl, other);
-  const samePrefix = passReference.replace(String(gala.eventId), String(other.eventId));
+  const other = await createFixture(given.database.db);
+  const stranger = new PartnerClient(given.api.baseUrl, other);
+  const samePrefix = passReference.replace(String(given.gala.eventId), String(other.eventId));
   for (const wrong of [
     `${passReference}0`,
     passReference.replace('GALA', 'BALL'),
     `${passReference.slice(0, -1)}x`,
   ])
-    expectFailure(await partner.cancel(wrong), '34', 404);
+    expectFailure(await given.partner.cancel(wrong), '34', 404);
   for (const wrong of [passReference, samePrefix]) expectFailure(await stranger.cancel(wrong), '34', 404);
-  expect((await partner.registration(passReference)).body.responseData).toMatchObject({ state: 'reserved' });
+  expect((await given.partner.registration(passReference)).body.responseData).toMatchObject({
+    state: 'reserved',
+  });
 });
 
 test('a body is not read, whatever it is', async () => {
@@ -138,46 +142,63 @@ test('a body is not read, whatever it is', async () => {
   ] as const) {
     const passReference = await register();
     const path = `/api/v1/events/registrations/${passReference}/cancel`;
-    const answer = await partner.request(path, { method: 'POST', body, headers: { 'content-type': type } });
+    const answer = await given.partner.request(path, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': type },
+    });
     expectCancelled(answer, passReference);
   }
 });
 
 test('after the deadline a partner is refused, and an operator is not', async () => {
-  await useTicket();
+  await given.useTicket();
   const passReference = await register();
   const setDeadline = (inMs: number | null) => {
     const cancelUntil = inMs === null ? null : new Date(Date.now() + inMs);
-    return perform(database.db, updateEventAction, { eventId: gala.eventId, cancelUntil }, 'test');
+    return perform(
+      given.database.db,
+      updateEventAction,
+      { eventId: given.gala.eventId, cancelUntil },
+      'test',
+    );
   };
   // Polls with another registration: a cancellation before the deadline is known could not be undone.
-  const isOver = async () => codeOf(await partner.cancel(await register())) === '35';
+  const isOver = async () => codeOf(await given.partner.cancel(await register())) === '35';
   await setDeadline(-HOUR_MS);
   await waitUntil('the deadline is known', isOver);
-  const refused = await partner.cancel(passReference);
+  const refused = await given.partner.cancel(passReference);
   expectFailure(refused, '35', 409);
   expect(refused.body.responseMessage).toMatch(
     /^The registration is (reserved|confirmed), and the cancellation deadline has passed$/,
   );
   await setDeadline(HOUR_MS);
-  await waitUntil('it may be cancelled', async () => codeOf(await partner.cancel(passReference)) === '00');
+  await waitUntil(
+    'it may be cancelled',
+    async () => codeOf(await given.partner.cancel(passReference)) === '00',
+  );
   await setDeadline(-HOUR_MS);
   await waitUntil('the deadline is known once more', isOver);
   // The registration is cancelled already, so the deadline does not matter.
-  expectCancelled(await partner.cancel(passReference), passReference);
+  expectCancelled(await given.partner.cancel(passReference), passReference);
   const second = await register();
-  const { code, output } = await runCli({ DATABASE_URL: database.url }, 'registration', 'cancel', second);
+  const { code, output } = await runCli(
+    { DATABASE_URL: given.database.url },
+    'registration',
+    'cancel',
+    second,
+  );
   expect([code, output]).toEqual([0, `cancelled: ${second}\n`]);
-  expect((await partner.registration(second)).body.responseData).toMatchObject({ state: 'cancelled' });
+  expect((await given.partner.registration(second)).body.responseData).toMatchObject({ state: 'cancelled' });
 });
 
 test('an operator’s cancellation is noted, without the pass reference', async () => {
   const passReference = await register();
-  const env = { DATABASE_URL: database.url };
+  const env = { DATABASE_URL: given.database.url };
   await runCli(env, 'registration', 'cancel', passReference, '--by', 'jane');
   const again = await runCli(env, 'registration', 'cancel', passReference);
   expect([again.code, again.output]).toEqual([0, `cancelled: ${passReference} (already)\n`]);
-  const entries = (await readAuditLog(database.db, { limit: 100 })).filter(
+  const entries = (await readAuditLog(given.database.db, { limit: 100 })).filter(
     ({ action }) => action === 'registration.cancel',
   );
   const subject = `registration:${serialOf(passReference)}`;
@@ -189,8 +210,8 @@ test('an operator’s cancellation is noted, without the pass reference', async 
 });
 
 test('an attendee that may register once may register again', async () => {
-  const once = await createFixture(database.db, 'reject');
-  const of = new PartnerClient(api.baseUrl, once);
+  const once = await createFixture(given.database.db, 'reject');
+  const of = new PartnerClient(given.api.baseUrl, once);
   const jane = attendee(await once.addTicket());
   const passReference = String((await of.register(jane)).body.responseData);
   expect(codeOf(await of.register(jane))).toBe('33');
@@ -201,10 +222,10 @@ test('an attendee that may register once may register again', async () => {
 
 test('under load on two APIs, with a worker beside: no seat is sold twice, none is lost', async () => {
   const capacity = 12;
-  const tickets = await Promise.all([1, 2].map(() => gala.addTicket({ capacity })));
-  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url, BATCH_LIMIT: '8' };
+  const tickets = await Promise.all([1, 2].map(() => given.gala.addTicket({ capacity })));
+  const env = { DATABASE_URL: given.database.url, QUEUE_URL: given.database.url, BATCH_LIMIT: '8' };
   const apis = [await startApiProcess(env), await startApiProcess(env)];
-  const partners = apis.map(({ baseUrl }) => new PartnerClient(baseUrl, gala));
+  const partners = apis.map(({ baseUrl }) => new PartnerClient(baseUrl, given.gala));
   const held: string[] = [];
   const cancelled: string[] = [];
   const seen = new Set<string>();
@@ -239,10 +260,10 @@ test('under load on two APIs, with a worker beside: no seat is sold twice, none 
   for (const one of apis) expect(await one.end(), one.output()).toBe(0);
   expect(seen).toEqual(new Set(['00', '32']));
   expect(cancelled.length).toBeGreaterThan(100);
-  const rows = await tablesOf(database.db)
+  const rows = await tablesOf(given.database.db)
     .selectFrom('registrations')
     .select(['serial', 'cancelled_at'])
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .execute();
   const stillHeld = rows.filter((row) => row.cancelled_at === null).map((row) => String(row.serial));
   expect(stillHeld.toSorted()).toEqual(held.map(serialOf).toSorted());
@@ -256,5 +277,5 @@ test('under load on two APIs, with a worker beside: no seat is sold twice, none 
     expect([[`${serial} cancelled`], [`${serial} confirmed`, `${serial} cancelled`]]).toContainEqual(
       told.get(serial),
     );
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });

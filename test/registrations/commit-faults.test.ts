@@ -3,7 +3,7 @@ import { connect, type Database } from '@floodgate/database';
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeEach, expect, inject } from 'vitest';
-import { database, gala, test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { refusePoison } from '../harness/poison.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
@@ -12,6 +12,8 @@ import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
+const { test, given } = eventTest();
+
 let proxy: TcpProxy;
 /** Connected through the proxy. */
 let pool: Database;
@@ -19,8 +21,8 @@ let committedBatches: string[];
 let failures: string[];
 
 test.beforeAll(async () => {
-  proxy = await TcpProxy.start(database.url);
-  await refusePoison(database.db);
+  proxy = await TcpProxy.start(given.database.url);
+  await refusePoison(given.database.db);
 });
 
 afterAll(async () => {
@@ -30,14 +32,14 @@ afterAll(async () => {
 beforeEach(async () => {
   proxy.setMode('pass');
   proxy.replaceInAnswers(new Map());
-  pool = openPool(proxy.through(database.url));
+  pool = openPool(proxy.through(given.database.url));
   committedBatches = [];
   failures = [];
 });
 
 afterEach(async () => {
   await pool.destroy();
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 const openPool = (connectionString: string, statementTimeoutMs = 10_000) =>
@@ -65,7 +67,7 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
   );
 
 const reservation = (ticketId: number, differing: Partial<Reservation> = {}) =>
-  reservationOf(gala, ticketId, differing);
+  reservationOf(given.gala, ticketId, differing);
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
 const keyed = () => ({ idempotency: { key: randomUUID(), fingerprint: digest('the request') } });
@@ -73,10 +75,10 @@ const keyed = () => ({ idempotency: { key: randomUUID(), fingerprint: digest('th
 const kinds = (outcomes: Awaited<ReturnType<typeof commit>>) => outcomes.map(({ kind }) => kind);
 
 function storedRegistrations() {
-  return tablesOf(database.db)
+  return tablesOf(given.database.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code as passCode', 'full_name as fullName'])
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .orderBy('serial')
     .execute();
 }
@@ -109,14 +111,14 @@ test.each([
   ['with', keyed()],
   ['without', {}],
 ])('a commit %s a key whose answer is cut off is found again, not repeated', async (_with, differing) => {
-  const ticketId = await gala.addTicket();
+  const ticketId = await given.gala.addTicket();
   await expectOneStored(await commitWithCutAnswer([reservation(ticketId, differing)]));
   expect(committedBatches).toHaveLength(1);
 });
 
 test('where the answer is cut off, refused and granted reservations each get their own outcome', async () => {
-  const ticketId = await gala.addTicket({ capacity: 2 });
-  const closedId = await gala.addTicket({ active: false });
+  const ticketId = await given.gala.addTicket({ capacity: 2 });
+  const closedId = await given.gala.addTicket({ active: false });
   const names = ['first', 'second', 'too late', 'too late with a key'];
   const outcomes = await commitWithCutAnswer([
     reservation(2147483647),
@@ -139,14 +141,14 @@ test('where the answer is cut off, refused and granted reservations each get the
 });
 
 test('where all were refused and the answer is cut off, all are refused', async () => {
-  const ticketId = await gala.addTicket({ capacity: 0 });
+  const ticketId = await given.gala.addTicket({ capacity: 0 });
   const outcomes = await commitWithCutAnswer([reservation(ticketId), reservation(ticketId, keyed())]);
   expect(kinds(outcomes)).toEqual(['sold-out', 'sold-out']);
   expect(committedBatches).toEqual([]);
 });
 
 test('while Postgres is away nothing is reserved, and the answer is overloaded', async () => {
-  const ticketId = await gala.addTicket();
+  const ticketId = await given.gala.addTicket();
   proxy.setMode('down');
   expect(kinds(await commit([reservation(ticketId), reservation(ticketId)]))).toEqual([
     'overloaded',
@@ -157,9 +159,9 @@ test('while Postgres is away nothing is reserved, and the answer is overloaded',
 });
 
 test('a commit that stays unanswered is unknown, and a retry with its key finds it', async () => {
-  const ticketId = await gala.addTicket();
-  const impatient = openPool(proxy.through(database.url), 1_500);
-  const held = await holdTicket(database.db, ticketId);
+  const ticketId = await given.gala.addTicket();
+  const impatient = openPool(proxy.through(given.database.url), 1_500);
+  const held = await holdTicket(given.database.db, ticketId);
   const request = reservation(ticketId, keyed());
   const outcomes = commit([request], impatient, 1_500);
   await held.waiters(1);
@@ -187,7 +189,7 @@ const LANGUAGES: [string, Map<string, string>][] = [
 
 test.each(LANGUAGES)('a bad row fails alone, where Postgres speaks %s', async (_language, words) => {
   proxy.replaceInAnswers(words);
-  const ticketId = await gala.addTicket();
+  const ticketId = await given.gala.addTicket();
   const names = Array.from({ length: 20 }, (_, index) => `guest ${index}`);
   names[7] = 'Poison';
   names[13] = 'N\0L';
@@ -197,22 +199,24 @@ test.each(LANGUAGES)('a bad row fails alone, where Postgres speaks %s', async (_
   expect(kinds(outcomes)).toEqual(names.map((name) => (isBad(name) ? 'failed' : 'registered')));
   const stored = await storedRegistrations();
   expect(stored.map(({ fullName }) => fullName)).toEqual(names.filter((name) => !isBad(name)));
-  const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
+  const ticket = given.database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
   expect(await ticket.executeTakeFirst()).toEqual({ taken: 18 });
   expect(new Set(failures)).toEqual(new Set(['bad-value']));
 });
 
 test('a conflict that does not pass refuses its own row alone', async () => {
-  const ticketId = await gala.addTicket();
+  const ticketId = await given.gala.addTicket();
   await sql`
     create function conflict() returns trigger language plpgsql as
-      $$ begin raise exception 'conflict' using errcode = 'unique_violation'; end $$`.execute(database.db);
+      $$ begin raise exception 'conflict' using errcode = 'unique_violation'; end $$`.execute(
+    given.database.db,
+  );
   await sql`
     create trigger conflict before insert on registrations for each row
-    when (new.full_name = 'Rival') execute function conflict()`.execute(database.db);
+    when (new.full_name = 'Rival') execute function conflict()`.execute(given.database.db);
   const names = ['first', 'Rival', 'third'];
   const outcomes = await commit(names.map((fullName) => reservation(ticketId, { fullName })));
-  await sql`drop trigger conflict on registrations`.execute(database.db);
+  await sql`drop trigger conflict on registrations`.execute(given.database.db);
   expect(kinds(outcomes)).toEqual(['registered', 'overloaded', 'registered']);
   expect((await storedRegistrations()).map(({ fullName }) => fullName)).toEqual(['first', 'third']);
   expect(new Set(failures)).toEqual(new Set(['conflict']));
@@ -222,9 +226,9 @@ test.each(LANGUAGES)(
   'an expired key can be used anew, where Postgres speaks %s',
   async (_language, words) => {
     proxy.replaceInAnswers(words);
-    const request = reservation(await gala.addTicket(), keyed());
+    const request = reservation(await given.gala.addTicket(), keyed());
     const [first] = await commit([request]);
-    await sql`update idempotency_keys set created_at = now() - interval '25 h'`.execute(database.db);
+    await sql`update idempotency_keys set created_at = now() - interval '25 h'`.execute(given.database.db);
     const [second] = await commit([request]);
     expect(second).toMatchObject({ kind: 'registered', replayed: false });
     expect(second).not.toEqual(first);
@@ -233,13 +237,13 @@ test.each(LANGUAGES)(
 );
 
 test('an expired key that somebody else is at is waited for', async () => {
-  const request = reservation(await gala.addTicket(), keyed());
+  const request = reservation(await given.gala.addTicket(), keyed());
   await commit([request]);
-  await sql`update idempotency_keys set created_at = now() - interval '25 h'`.execute(database.db);
-  const rival = await database.db.startTransaction().execute();
-  await sql`select from idempotency_keys where shard_id = ${gala.shardId} for update`.execute(rival);
+  await sql`update idempotency_keys set created_at = now() - interval '25 h'`.execute(given.database.db);
+  const rival = await given.database.db.startTransaction().execute();
+  await sql`select from idempotency_keys where shard_id = ${given.gala.shardId} for update`.execute(rival);
   const outcomes = commit([request]);
-  await waitForLockWaiters(database.db, 1);
+  await waitForLockWaiters(given.database.db, 1);
   await takeTurns();
   const meanwhile = [...failures];
   await rival.rollback().execute();
@@ -248,17 +252,17 @@ test('an expired key that somebody else is at is waited for', async () => {
 });
 
 test('an expired key that cannot be deleted keeps nobody from an answer', async () => {
-  const request = reservation(await gala.addTicket(), keyed());
+  const request = reservation(await given.gala.addTicket(), keyed());
   await commit([request]);
-  await sql`update idempotency_keys set created_at = now() - interval '25 h'`.execute(database.db);
+  await sql`update idempotency_keys set created_at = now() - interval '25 h'`.execute(given.database.db);
   await sql`
     create function keep() returns trigger language plpgsql as
-      $$ begin raise exception 'kept'; end $$`.execute(database.db);
+      $$ begin raise exception 'kept'; end $$`.execute(given.database.db);
   await sql`create trigger keep before delete on idempotency_keys execute function keep()`.execute(
-    database.db,
+    given.database.db,
   );
   const outcomes = await commit([request, reservation(request.ticketId)]);
-  await sql`drop trigger keep on idempotency_keys`.execute(database.db);
+  await sql`drop trigger keep on idempotency_keys`.execute(given.database.db);
   expect(kinds(outcomes)).toEqual(['overloaded', 'registered']);
 });
 
@@ -266,11 +270,11 @@ test.each(LANGUAGES)(
   'a connection that Postgres ends before the commit is replaced, and the seat is granted once: in %s',
   async (_language, words) => {
     proxy.replaceInAnswers(words);
-    const ticketId = await gala.addTicket();
-    const held = await holdTicket(database.db, ticketId);
+    const ticketId = await given.gala.addTicket();
+    const held = await holdTicket(given.database.db, ticketId);
     const outcomes = commit([reservation(ticketId)]);
     await held.waiters(1);
-    await endLockWaiters(database.db);
+    await endLockWaiters(given.database.db);
     await waitUntil('the first attempt has failed', () => failures.length > 0);
     await held.waiters(1);
     await held.release();
@@ -282,18 +286,18 @@ test.each(LANGUAGES)(
 
 test('what Postgres calls fatal is no refusal, even if a pooler in between keeps the connection', async () => {
   proxy.replaceInAnswers(new Map([['SERROR\0', 'SFATAL\0']]));
-  const poison = reservation(await gala.addTicket(), { fullName: 'Poison' });
+  const poison = reservation(await given.gala.addTicket(), { fullName: 'Poison' });
   expect(kinds(await commit([poison], pool, 0))).toEqual(['unknown']);
   expect(failures).toEqual(['unknown']);
 });
 
 test('a server that only reads is left for the one that new connections lead to', async () => {
-  const ticketId = await gala.addTicket();
-  const name = sql.id(new URL(database.url).pathname.slice(1));
+  const ticketId = await given.gala.addTicket();
+  const name = sql.id(new URL(given.database.url).pathname.slice(1));
   // The setting applies to connections that are opened after it, for their lifetime. Connections opened after the reset can write.
-  await sql`alter database ${name} set default_transaction_read_only = on`.execute(database.db);
+  await sql`alter database ${name} set default_transaction_read_only = on`.execute(given.database.db);
   await sql`select 1`.execute(pool);
-  await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
+  await sql`alter database ${name} reset default_transaction_read_only`.execute(given.database.db);
 
   const two = [reservation(ticketId), reservation(ticketId)];
   expect(kinds(await commit(two))).toEqual(['overloaded', 'overloaded']);
@@ -302,7 +306,7 @@ test('a server that only reads is left for the one that new connections lead to'
 });
 
 test('the time for a batch is one for all its halves: what is not attempted by then is not reserved', async () => {
-  const ticketId = await gala.addTicket();
+  const ticketId = await given.gala.addTicket();
   const names = Array.from({ length: 8 }, () => 'Poison');
   const poisoned = names.map((fullName) => reservation(ticketId, { fullName }));
   expect(new Set(kinds(await commit(poisoned, pool, 0)))).toEqual(new Set(['overloaded']));
@@ -317,8 +321,8 @@ test.each([
 ])(
   'an attempt that commits after its connection was lost takes %s for its caller',
   async (_what, capacity) => {
-    const ticketId = await gala.addTicket({ capacity });
-    const held = await holdTicket(database.db, ticketId);
+    const ticketId = await given.gala.addTicket({ capacity });
+    const held = await holdTicket(given.database.db, ticketId);
     const outcomes = commit([reservation(ticketId)]);
     await held.waiters(1);
     proxy.setMode('down');
@@ -331,26 +335,26 @@ test.each([
 );
 
 test('an attempt that is in its commit when the connection is lost is waited for, and not repeated', async () => {
-  const ticketId = await gala.addTicket();
+  const ticketId = await given.gala.addTicket();
   await sql`
     create function pause() returns trigger language plpgsql as
-      $$ begin perform pg_advisory_xact_lock(1); return null; end $$`.execute(database.db);
+      $$ begin perform pg_advisory_xact_lock(1); return null; end $$`.execute(given.database.db);
   // A deferred trigger runs in the commit.
   await sql`
     create constraint trigger pause after insert on batches deferrable initially deferred for each row
-    when (new.state = 'pending') execute function pause()`.execute(database.db);
-  const rival = await database.db.startTransaction().execute();
+    when (new.state = 'pending') execute function pause()`.execute(given.database.db);
+  const rival = await given.database.db.startTransaction().execute();
   await sql`select pg_advisory_xact_lock(1)`.execute(rival);
   const outcomes = commit([reservation(ticketId)]);
-  await waitForLockWaiters(database.db, 1);
+  await waitForLockWaiters(given.database.db, 1);
   proxy.setMode('down');
   proxy.setMode('pass');
-  await waitForLockWaiters(database.db, 2);
+  await waitForLockWaiters(given.database.db, 2);
   await takeTurns();
   await rival.rollback().execute();
   await expectOneStored(await outcomes);
   expect(committedBatches).toHaveLength(1);
-  await sql`drop trigger pause on batches`.execute(database.db);
+  await sql`drop trigger pause on batches`.execute(given.database.db);
 });
 
 test.each([
@@ -360,8 +364,8 @@ test.each([
 ])(
   'a commit followed by an outage is found when Postgres is back: %s',
   async (_what, settings, differing) => {
-    const ticketId = await gala.addTicket(settings);
-    const held = await holdTicket(database.db, ticketId);
+    const ticketId = await given.gala.addTicket(settings);
+    const held = await holdTicket(given.database.db, ticketId);
     const outcomes = commit([reservation(ticketId, differing)]);
     await held.waiters(1);
     proxy.setMode('down');
@@ -377,10 +381,10 @@ test.each([
   ['idempotency key', () => keyed(), 'registered'],
   ['attendee', () => ({ attendeeDigest: digest('jane.doe@example.com') }), 'duplicate'],
 ])('two processes with the same %s at once make one registration', async (_what, share, second) => {
-  const ticketId = await gala.addTicket();
-  const rival = openPool(database.url);
+  const ticketId = await given.gala.addTicket();
+  const rival = openPool(given.database.url);
   const request = reservation(ticketId, share());
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, ticketId);
   const both = [commit([request]), commit([request], rival)];
   // Both have read that the attendee is not registered yet.
   await held.waiters(2);

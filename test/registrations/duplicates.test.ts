@@ -3,12 +3,14 @@ import type { DuplicatePolicy, DuplicateScope } from '@floodgate/database';
 import { createEvent, grantEvent } from '@floodgate/events';
 import { createTicket } from '@floodgate/tickets';
 import { expect } from 'vitest';
-import { api, database, sharedTest as test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 // Events that reject duplicates, and attendees who are registered several times at once.
 
@@ -16,9 +18,9 @@ test.override('apiSettings', { ANSWER_WITHIN_MS: '20000' });
 
 /** Creates an event with a ticket. Returns the codes of its answers, and a function that registers one attendee repeatedly. */
 async function openSale() {
-  const fixture = await createFixture(database.db, 'reject');
+  const fixture = await createFixture(given.database.db, 'reject');
   const ticketId = await fixture.addTicket();
-  const client = new PartnerClient(api.baseUrl, fixture);
+  const client = new PartnerClient(given.api.baseUrl, fixture);
   const codes: string[] = [];
   const register = async () => {
     const { body } = await client.register(attendee(ticketId));
@@ -32,14 +34,14 @@ test('one attendee many times at once is registered once, and no batch fails of 
   const { codes, repeat } = await openSale();
   await repeat(10);
   expect(codes.toSorted()).toEqual(['00', ...Array.from({ length: 9 }, () => '33')]);
-  expect(api.log()).not.toContain('a batch did not commit');
+  expect(given.api.log()).not.toContain('a batch did not commit');
 });
 
 test('who comes again and again under one event shares a batch with those of another', async () => {
   const [gala, ball] = [await openSale(), await openSale()];
-  const held = await holdTicket(database.db, gala.ticketId);
+  const held = await holdTicket(given.database.db, gala.ticketId);
   const first = gala.repeat(1);
-  await waitForLockWaiters(database.db, 1);
+  await waitForLockWaiters(given.database.db, 1);
   const atTheGala = gala.repeat(30);
   const atTheBall = ball.repeat(1);
   await held.release();
@@ -50,19 +52,19 @@ test('who comes again and again under one event shares a batch with those of ano
 
 /** Creates an event with two tickets that does not register an attendee twice. */
 async function openOnce(duplicatePolicy: DuplicatePolicy, duplicateScope: DuplicateScope) {
-  const first = await createFixture(database.db);
-  const event = await createEvent(database.db, {
+  const first = await createFixture(given.database.db);
+  const event = await createEvent(given.database.db, {
     name: 'Ball',
     passPrefix: 'BALL',
     duplicatePolicy,
     duplicateScope,
   });
   const tickets = await Promise.all(
-    [1, 2].map(() => createTicket(database.db, event.id, { title: 'Standing', capacity: 100 }, 'test')),
+    [1, 2].map(() => createTicket(given.database.db, event.id, { title: 'Standing', capacity: 100 }, 'test')),
   );
   const callerOf = async ({ partnerId, secretKey }: Pick<Fixture, 'partnerId' | 'secretKey'>) => {
-    await grantEvent(database.db, partnerId, event.id);
-    return new PartnerClient(api.baseUrl, { secretKey, eventRef: event.ref });
+    await grantEvent(given.database.db, partnerId, event.id);
+    return new PartnerClient(given.api.baseUrl, { secretKey, eventRef: event.ref });
   };
   return {
     client: await callerOf(first),
@@ -73,7 +75,7 @@ async function openOnce(duplicatePolicy: DuplicatePolicy, duplicateScope: Duplic
 }
 
 const taken = async (eventId: number) => {
-  const tickets = await database.db
+  const tickets = await given.database.db
     .selectFrom('tickets')
     .select('taken')
     .where('event_id', '=', eventId)
@@ -134,7 +136,7 @@ test('return_existing in a bulk call: a repeat has the seat of the first, also i
 test("return_existing never hands out another partner's pass reference", async () => {
   const { client, callerOf, ticketIds } = await openOnce('return_existing', 'event');
   await client.register(attendee(ticketIds[0]!));
-  const other = await callerOf(await createFixture(database.db));
+  const other = await callerOf(await createFixture(given.database.db));
   expectFailure(await other.register(attendee(ticketIds[0]!)), '33', 409);
 });
 

@@ -3,9 +3,11 @@ import { connect, grantPrivileges } from '@floodgate/database';
 import { grantQueue, parseQueueUrl } from '@floodgate/queue';
 import { sql } from 'kysely';
 import { afterAll, expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { TEMPLATE_NAMESPACE } from '../harness/database-url.ts';
 import { startApiProcess, startProcess } from '../harness/service-process.ts';
+
+const { test, given } = databaseTest();
 
 let role: string;
 let url: string;
@@ -13,15 +15,15 @@ let url: string;
 test.beforeAll(async () => {
   role = `floodgate_test_${randomBytes(6).toString('hex')}`;
   const password = randomBytes(24).toString('hex');
-  await sql`create role ${sql.id(role)} login password ${sql.lit(password)}`.execute(database.db);
-  await grantPrivileges(database.db, 'api', role);
-  await grantQueue(parseQueueUrl(database.url), role, TEMPLATE_NAMESPACE);
-  url = Object.assign(new URL(database.url), { username: role, password }).href;
+  await sql`create role ${sql.id(role)} login password ${sql.lit(password)}`.execute(given.database.db);
+  await grantPrivileges(given.database.db, 'api', role);
+  await grantQueue(parseQueueUrl(given.database.url), role, TEMPLATE_NAMESPACE);
+  url = Object.assign(new URL(given.database.url), { username: role, password }).href;
 });
 
 afterAll(async () => {
-  await sql`drop owned by ${sql.id(role)}`.execute(database.db);
-  await sql`drop role ${sql.id(role)}`.execute(database.db);
+  await sql`drop owned by ${sql.id(role)}`.execute(given.database.db);
+  await sql`drop role ${sql.id(role)}`.execute(given.database.db);
 });
 
 test('an API whose commits would not wait for the disk does not start, whoever has set that', async () => {
@@ -33,7 +35,7 @@ test('an API whose commits would not wait for the disk does not start, whoever h
   expect(await refused.exited).toBe(1);
   expect(refused.output()).toContain('synchronous_commit is off for the user in DATABASE_URL');
 
-  await sql`alter role ${sql.id(role)} reset synchronous_commit`.execute(database.db);
+  await sql`alter role ${sql.id(role)} reset synchronous_commit`.execute(given.database.db);
   const api = await startApiProcess(env);
   expect(await api.end(), api.output()).toBe(0);
 });

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { database, partner, sharedTest as test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { anyBody, FIELD_NAMES, FIELDS, REQUIRED, rightBody } from '../harness/drawn-fields.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { attendee, type Answer } from '../harness/partner-client.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 test.override('ticket', { capacity: 1_000_000 });
 
@@ -25,7 +27,7 @@ async function expectRefusal(answer: Answer, wrong: readonly string[]): Promise<
 
 test('of any body every wrong field is named, and no other; a right one is accepted', async () => {
   const property = fc.asyncProperty(anyBody, async ({ body, wrong }) => {
-    const answer = await partner.register(body);
+    const answer = await given.partner.register(body);
     if (wrong.length > 0) return expectRefusal(answer, wrong);
     expect(['00', '30']).toContain(answer.body.responseCode);
   });
@@ -34,7 +36,7 @@ test('of any body every wrong field is named, and no other; a right one is accep
 
 test.for(FIELD_NAMES)('a wrong %s alone is named alone', async (name) => {
   const property = fc.asyncProperty(FIELDS[name].wrong, async (value) => {
-    await expectRefusal(await partner.register(attendee(ticketId, { [name]: value })), [name]);
+    await expectRefusal(await given.partner.register(attendee(given.ticketId, { [name]: value })), [name]);
   });
   await fc.assert(property, { numRuns: 60 });
 });
@@ -51,11 +53,11 @@ const COLUMNS = {
 
 test('what is accepted is stored as it was sent, but for the spaces around the name', async () => {
   const property = fc.asyncProperty(rightBody, async (drawn) => {
-    const body = { ...drawn, organizedEventTicketID: ticketId };
-    const { body: answer } = await partner.register(body);
+    const body = { ...drawn, organizedEventTicketID: given.ticketId };
+    const { body: answer } = await given.partner.register(body);
     expect(answer).toMatchObject({ responseCode: '00', responseMessage: 'Successful' });
     const serial = Number(String(answer.responseData).split('-')[2]);
-    const row = await tablesOf(database.db)
+    const row = await tablesOf(given.database.db)
       .selectFrom('registrations')
       .select(Object.values(COLUMNS))
       .where('serial', '=', serial)
@@ -74,22 +76,22 @@ test('unknown fields are ignored, whatever they are called and hold', async () =
     fc.jsonValue({ maxDepth: 2 }),
   );
   const property = fc.asyncProperty(unknown, async (extra) => {
-    const { body } = await partner.register({ ...extra, ...attendee(ticketId) });
+    const { body } = await given.partner.register({ ...extra, ...attendee(given.ticketId) });
     expect(body).toMatchObject({ responseCode: '00' });
   });
   await fc.assert(property, { numRuns: 100 });
 });
 
 test('"__proto__" and "constructor" are unknown fields like others: they neither harm nor help', async () => {
-  const own = JSON.stringify(attendee(ticketId)).slice(1);
+  const own = JSON.stringify(attendee(given.ticketId)).slice(1);
   for (const poison of [
     '"__proto__":{"gender":5}',
     '"constructor":{"prototype":{"gender":5}}',
     '"__proto__":7',
   ]) {
-    expect((await partner.register(`{${poison},${own}`)).body).toMatchObject({ responseCode: '00' });
+    expect((await given.partner.register(`{${poison},${own}`)).body).toMatchObject({ responseCode: '00' });
   }
-  const inherited = await partner.register(`{"__proto__":${JSON.stringify(attendee(ticketId))}}`);
+  const inherited = await given.partner.register(`{"__proto__":${JSON.stringify(attendee(given.ticketId))}}`);
   await expectRefusal(inherited, REQUIRED);
   expect(({} as Record<string, unknown>)['gender']).toBeUndefined();
 });
@@ -97,7 +99,7 @@ test('"__proto__" and "constructor" are unknown fields like others: they neither
 test.for(['[]', '[{}]', 'null', '7', 'true', '"text"', '""'])(
   'a body that is %s is no object',
   async (body) => {
-    const answer = await partner.register(body);
+    const answer = await given.partner.register(body);
     await expectRefusal(answer, []);
     expect(answer.body.responseMessage).toBe('The body must be a JSON object');
   },
@@ -108,8 +110,8 @@ test.for(['[]', '[{}]', 'null', '7', 'true', '"text"', '""'])(
 test.for(['ff', 'c080', 'eda080', 'f4908080', 'f09f98'])(
   'a name with the bytes %s is no UTF-8',
   async (hex) => {
-    const [before, after] = JSON.stringify(attendee(ticketId, { fullName: 'Jane#' })).split('#');
-    const answer = await partner.request('/api/v1/events/register', {
+    const [before, after] = JSON.stringify(attendee(given.ticketId, { fullName: 'Jane#' })).split('#');
+    const answer = await given.partner.request('/api/v1/events/register', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: Buffer.concat([Buffer.from(before!), Buffer.from(hex, 'hex'), Buffer.from(after!)]),
@@ -119,26 +121,26 @@ test.for(['ff', 'c080', 'eda080', 'f4908080', 'f09f98'])(
 );
 
 test('an empty object names every field that is required', async () => {
-  await expectRefusal(await partner.register({}), REQUIRED);
+  await expectRefusal(await given.partner.register({}), REQUIRED);
 });
 
 test('a whole number is one however it is written; text is none', async () => {
   const withId = (id: string) =>
-    partner.register(JSON.stringify(attendee(0)).replace(/("organizedEventTicketID":)0/, `$1${id}`));
-  for (const id of [`${ticketId}.0`, `${ticketId}00e-2`]) {
+    given.partner.register(JSON.stringify(attendee(0)).replace(/("organizedEventTicketID":)0/, `$1${id}`));
+  for (const id of [`${given.ticketId}.0`, `${given.ticketId}00e-2`]) {
     expect((await withId(id)).body).toMatchObject({ responseCode: '00' });
   }
-  for (const id of [`"${ticketId}"`, '1e400', '-1e400', '1.0000001']) {
+  for (const id of [`"${given.ticketId}"`, '1e400', '-1e400', '1.0000001']) {
     await expectRefusal(await withId(id), ['organizedEventTicketID']);
   }
 });
 
 test('a wrong Idempotency-Key is named together with the wrong fields', async () => {
   const wrong = { 'idempotency-key': 'two words' };
-  const answer = await partner.register(attendee(ticketId, { gender: 7, fullName: '' }), wrong);
+  const answer = await given.partner.register(attendee(given.ticketId, { gender: 7, fullName: '' }), wrong);
   await expectRefusal(answer, ['fullName', 'gender']);
   expect(answer.body.responseMessage).toContain('Idempotency-Key: 1 to 255 visible ASCII characters');
-  const alone = await partner.register(attendee(ticketId), wrong);
+  const alone = await given.partner.register(attendee(given.ticketId), wrong);
   await expectRefusal(alone, []);
   expect(alone.body.responseMessage).toBe('Idempotency-Key: 1 to 255 visible ASCII characters');
 });

@@ -4,23 +4,31 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, expect, onTestFinished } from 'vitest';
 import { finalizeBatches } from '@floodgate/registrations';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { refuseToConfirm } from '../harness/poison.ts';
+
+const { test, given } = eventTest({ sharesEvent: true });
 
 // How the handler reacts if Postgres refuses a batch. Other tests run it in a worker.
 
 const log = createLogger('worker', 'silent');
 
-afterEach(() => sql`drop trigger if exists refuse on batches`.execute(database.db));
+afterEach(() => sql`drop trigger if exists refuse on batches`.execute(given.database.db));
 
 /** Finalizes two batches, of which Postgres refuses the first with this SQLSTATE. Returns the states of both. */
 async function finalizeRefused(sqlState: string, isLastAttempt: boolean): Promise<string[]> {
-  const [refused, neighbour] = [await commitBatch(database.db, gala), await commitBatch(database.db, gala)];
-  await refuseToConfirm(database.db, refused.batchId, sqlState);
-  const finalize = finalizeBatches({ db: database.db, log });
+  const [refused, neighbour] = [
+    await commitBatch(given.database.db, given.gala),
+    await commitBatch(given.database.db, given.gala),
+  ];
+  await refuseToConfirm(given.database.db, refused.batchId, sqlState);
+  const finalize = finalizeBatches({ db: given.database.db, log });
   const batchIds = [refused.batchId, neighbour.batchId];
   await expect(
-    finalize({ shardId: gala.shardId, batchIds }, { isLastAttempt, signal: new AbortController().signal }),
+    finalize(
+      { shardId: given.gala.shardId, batchIds },
+      { isLastAttempt, signal: new AbortController().signal },
+    ),
   ).rejects.toMatchObject({ code: sqlState });
   return [await refused.state(), await neighbour.state()];
 }
@@ -34,7 +42,7 @@ test.each([
   'a batch that Postgres refuses for %s is given up at the last attempt, and no earlier',
   async (_, state) => {
     expect(await finalizeRefused(state, false)).toEqual(['reserved', 'confirmed']);
-    await sql`drop trigger refuse on batches`.execute(database.db);
+    await sql`drop trigger refuse on batches`.execute(given.database.db);
     expect(await finalizeRefused(state, true)).toEqual(['failed', 'confirmed']);
   },
 );
@@ -50,9 +58,9 @@ test.each([
 });
 
 test('a shard whose head somebody holds keeps one of its jobs waiting, and no other shard', async () => {
-  const { db } = database;
-  const { shardId } = gala;
-  const batches = [await commitBatch(db, gala), await commitBatch(db, gala)];
+  const { db } = given.database;
+  const { shardId } = given.gala;
+  const batches = [await commitBatch(db, given.gala), await commitBatch(db, given.gala)];
   const holder = await db.startTransaction().execute();
   onTestFinished(async () => void (holder.isCommitted || (await holder.rollback().execute())));
   await sql`select from journal_heads where shard_id = ${shardId} for update`.execute(holder);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, inject } from 'vitest';
 import { finalizeBatchesJob } from '@floodgate/registrations';
 import { commitBatch, holdBatch } from '../harness/committed-batch.ts';
-import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import {
   runCli,
   startWorkerProcess,
@@ -15,11 +15,13 @@ import { TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
+const { test, given } = eventTest({ sharesEvent: true });
+
 const QUEUES = [
   {
     name: 'Postgres',
     missing: inject('engine') === 'citus' ? ' (queue/conformance tests it on Citus)' : '',
-    url: () => database.url,
+    url: () => given.database.url,
   },
   {
     name: 'Redis',
@@ -35,10 +37,10 @@ for (const { name, missing, url } of QUEUES) {
     const workers: ServiceProcess[] = [];
 
     beforeEach(async () => {
-      await sql`truncate batches, registrations`.execute(database.db);
+      await sql`truncate batches, registrations`.execute(given.database.db);
       queue = await TestQueue.open(url());
       env = {
-        DATABASE_URL: database.url,
+        DATABASE_URL: given.database.url,
         QUEUE_URL: queue.url,
         QUEUE_NAMESPACE: queue.namespace,
         FINALIZE_ATTEMPTS: '2',
@@ -48,7 +50,7 @@ for (const { name, missing, url } of QUEUES) {
     });
     afterEach(async () => {
       await Promise.all(workers.splice(0).map((worker) => worker.end('SIGKILL')));
-      await sql`drop trigger if exists refuse on batches`.execute(database.db);
+      await sql`drop trigger if exists refuse on batches`.execute(given.database.db);
       await queue.close();
     });
 
@@ -59,7 +61,7 @@ for (const { name, missing, url } of QUEUES) {
     }
 
     test('confirms batches that committed but were never enqueued', async () => {
-      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, gala)));
+      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(given.database.db, given.gala)));
       expect(await batches[0]!.state()).toBe('reserved');
       await startWorker();
       for (const batch of batches) await batch.waitForState('confirmed');
@@ -68,47 +70,47 @@ for (const { name, missing, url } of QUEUES) {
 
     test('confirms a batch whose job rings long before the relay would', async () => {
       await startWorker();
-      const batch = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
+      const batch = await commitBatch(given.database.db, given.gala, { relayInSeconds: 3_600 });
       await (
         await queue.produce()
-      ).enqueue(finalizeBatchesJob, { shardId: gala.shardId, batchIds: [batch.batchId] });
+      ).enqueue(finalizeBatchesJob, { shardId: given.gala.shardId, batchIds: [batch.batchId] });
       await batch.waitForState('confirmed');
     });
 
     test('confirms the neighbours of a batch that cannot be confirmed', async () => {
-      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, gala)));
-      await refuseToConfirm(database.db, batches[1]!.batchId);
+      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(given.database.db, given.gala)));
+      await refuseToConfirm(given.database.db, batches[1]!.batchId);
       await startWorker();
       await batches[1]!.waitForState('failed');
       for (const neighbour of [batches[0]!, batches[2]!]) expect(await neighbour.state()).toBe('confirmed');
     });
 
     test('gives a batch up that Postgres refuses to confirm, until it is redriven', async () => {
-      const batch = await commitBatch(database.db, gala);
-      await refuseToConfirm(database.db, batch.batchId);
+      const batch = await commitBatch(given.database.db, given.gala);
+      await refuseToConfirm(given.database.db, batch.batchId);
       const worker = await startWorker();
       const producer = await queue.produce();
       await batch.waitForState('failed');
       await waitForCounts(producer, { failed: 1 });
-      const given = await tablesOf(database.db)
+      const input = await tablesOf(given.database.db)
         .selectFrom('batches')
         .select(['failure', 'finished_at'])
         .where('id', '=', batch.batchId)
         .executeTakeFirstOrThrow();
-      expect(given).toEqual({ failure: 'P0001', finished_at: expect.any(Date) as Date });
+      expect(input).toEqual({ failure: 'P0001', finished_at: expect.any(Date) as Date });
       await waitUntil('both attempts are in the log', () => {
         return worker.output().match(/"msg":"a job failed"/g)?.length === 2;
       });
       expect(worker.output()).not.toContain('not now');
 
-      const listed = await runCli(env, 'queue', 'failed', '--event', String(gala.eventId), '--json');
+      const listed = await runCli(env, 'queue', 'failed', '--event', String(given.gala.eventId), '--json');
       expect(JSON.parse(listed.output)).toMatchObject([
-        { batchId: batch.batchId, eventIds: [gala.eventId], reason: 'P0001' },
+        { batchId: batch.batchId, eventIds: [given.gala.eventId], reason: 'P0001' },
       ]);
-      const none = await runCli(env, 'queue', 'failed', '--event', String(gala.eventId + 1));
+      const none = await runCli(env, 'queue', 'failed', '--event', String(given.gala.eventId + 1));
       expect(none.output).toBe('no batch has failed\n');
 
-      await sql`drop trigger refuse on batches`.execute(database.db);
+      await sql`drop trigger refuse on batches`.execute(given.database.db);
       const { code, output } = await runCli(env, 'redrive', batch.batchId);
       expect([code, output]).toEqual([
         0,
@@ -119,53 +121,53 @@ for (const { name, missing, url } of QUEUES) {
 
     test('does not give a batch up because Postgres is out of something', async () => {
       const diskFull = '53100';
-      const batch = await commitBatch(database.db, gala);
-      await refuseToConfirm(database.db, batch.batchId, diskFull);
+      const batch = await commitBatch(given.database.db, given.gala);
+      await refuseToConfirm(given.database.db, batch.batchId, diskFull);
       await startWorker();
       await waitForCounts(await queue.produce(), { failed: 1 });
       expect(await batch.state()).toBe('reserved');
-      await sql`drop trigger refuse on batches`.execute(database.db);
-      await sql`update batches set relay_at = now()`.execute(database.db);
+      await sql`drop trigger refuse on batches`.execute(given.database.db);
+      await sql`update batches set relay_at = now()`.execute(given.database.db);
       await batch.waitForState('confirmed');
     });
 
     test('asks for no more batches one by one once Postgres is out of something', async () => {
-      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(database.db, gala)));
+      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(given.database.db, given.gala)));
       // After it has enqueued the batches, the relay does not lease them again for minutes.
-      await sql`update batches set enqueues = 6`.execute(database.db);
+      await sql`update batches set enqueues = 6`.execute(given.database.db);
       // A sequence counts the calls, because a rollback does not reset it. The first call is for all batches.
-      await sql`create sequence confirmations`.execute(database.db);
-      await sql`grant usage on sequence confirmations to public`.execute(database.db);
+      await sql`create sequence confirmations`.execute(given.database.db);
+      await sql`grant usage on sequence confirmations to public`.execute(given.database.db);
       await sql`
         create or replace function refuse() returns trigger language plpgsql as $$
           begin
             if nextval('confirmations') = 1 then raise exception 'a bad batch'; end if;
             raise exception 'no memory' using errcode = '53200';
-          end $$`.execute(database.db);
+          end $$`.execute(given.database.db);
       await sql`
         create trigger refuse before update on batches for each row
-        when (new.state = 'confirmed') execute function refuse()`.execute(database.db);
+        when (new.state = 'confirmed') execute function refuse()`.execute(given.database.db);
       await startWorker({ FINALIZE_ATTEMPTS: '1' });
       await waitForCounts(await queue.produce(), { failed: 1 });
-      const { rows } = await sql`select last_value from confirmations`.execute(database.db);
-      await sql`drop sequence confirmations`.execute(database.db);
+      const { rows } = await sql`select last_value from confirmations`.execute(given.database.db);
+      await sql`drop sequence confirmations`.execute(given.database.db);
       // Two calls of the relay, one of its job.
       expect(rows).toEqual([{ last_value: 3 }]);
       for (const batch of batches) expect(await batch.state()).toBe('reserved');
     });
 
     test('does not give a batch up because Postgres was away', async () => {
-      const proxy = await TcpProxy.start(database.url);
-      const worker = await startWorker({ DATABASE_URL: proxy.through(database.url) });
-      const batch = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
+      const proxy = await TcpProxy.start(given.database.url);
+      const worker = await startWorker({ DATABASE_URL: proxy.through(given.database.url) });
+      const batch = await commitBatch(given.database.db, given.gala, { relayInSeconds: 3_600 });
       proxy.setMode('down');
       const producer = await queue.produce({ attempts: 2, backoffMs: 1 });
-      await producer.enqueue(finalizeBatchesJob, { shardId: gala.shardId, batchIds: [batch.batchId] });
+      await producer.enqueue(finalizeBatchesJob, { shardId: given.gala.shardId, batchIds: [batch.batchId] });
       await waitForCounts(producer, { failed: 1 });
       expect(await batch.state()).toBe('reserved');
 
       proxy.setMode('pass');
-      await sql`update batches set relay_at = now() where id = ${batch.batchId}`.execute(database.db);
+      await sql`update batches set relay_at = now() where id = ${batch.batchId}`.execute(given.database.db);
       await batch.waitForState('confirmed');
       expect(worker.child.exitCode).toBeNull();
       expect(await worker.end()).toBe(0);
@@ -173,13 +175,13 @@ for (const { name, missing, url } of QUEUES) {
     });
 
     test('outlives a connection that is lost under a statement', async () => {
-      const proxy = await TcpProxy.start(database.url);
-      const batch = await commitBatch(database.db, gala);
-      const hold = await holdBatch(database.db, batch.batchId);
-      const worker = await startWorker({ DATABASE_URL: proxy.through(database.url) });
+      const proxy = await TcpProxy.start(given.database.url);
+      const batch = await commitBatch(given.database.db, given.gala);
+      const hold = await holdBatch(given.database.db, batch.batchId);
+      const worker = await startWorker({ DATABASE_URL: proxy.through(given.database.url) });
       await (
         await queue.produce({ attempts: 1, backoffMs: 1 })
-      ).enqueue(finalizeBatchesJob, { shardId: gala.shardId, batchIds: [batch.batchId] });
+      ).enqueue(finalizeBatchesJob, { shardId: given.gala.shardId, batchIds: [batch.batchId] });
       await hold.somebodyWaits();
       proxy.setMode('down');
       await waitUntil('the job has failed', () => {
@@ -195,12 +197,12 @@ for (const { name, missing, url } of QUEUES) {
     });
 
     test('finishes what another worker was killed over', async () => {
-      const batch = await commitBatch(database.db, gala, { relayInSeconds: 5 });
-      const hold = await holdBatch(database.db, batch.batchId);
+      const batch = await commitBatch(given.database.db, given.gala, { relayInSeconds: 5 });
+      const hold = await holdBatch(given.database.db, batch.batchId);
       const victim = await startWorker();
       await (
         await queue.produce()
-      ).enqueue(finalizeBatchesJob, { shardId: gala.shardId, batchIds: [batch.batchId] });
+      ).enqueue(finalizeBatchesJob, { shardId: given.gala.shardId, batchIds: [batch.batchId] });
       await hold.somebodyWaits();
       await victim.end('SIGKILL');
       await hold.endWaiters();
@@ -211,11 +213,11 @@ for (const { name, missing, url } of QUEUES) {
     });
 
     test('ends with exit code 0 on SIGTERM, after what it has begun', async () => {
-      const batch = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
-      const hold = await holdBatch(database.db, batch.batchId);
+      const batch = await commitBatch(given.database.db, given.gala, { relayInSeconds: 3_600 });
+      const hold = await holdBatch(given.database.db, batch.batchId);
       const worker = await startWorker();
       const producer = await queue.produce();
-      await producer.enqueue(finalizeBatchesJob, { shardId: gala.shardId, batchIds: [batch.batchId] });
+      await producer.enqueue(finalizeBatchesJob, { shardId: given.gala.shardId, batchIds: [batch.batchId] });
       await hold.somebodyWaits();
       worker.child.kill('SIGTERM');
       await waitUntil('it is stopping', () => worker.output().includes('"msg":"stopping"'));

@@ -5,12 +5,14 @@ import { cancelRegistrationAction, correctRegistrationAction } from '@floodgate/
 import { findAttendees, indexAttendees, type AttendeeQuery } from '@floodgate/registrations/find';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { db, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = eventTest();
 
 test.override('ticket', {});
 
@@ -18,29 +20,32 @@ type Person = readonly [fullName: string, emailAddress: string];
 
 async function register(
   people: readonly Person[],
-  fixture: Fixture = gala,
-  ticket = ticketId,
+  fixture: Fixture = given.gala,
+  ticket = given.ticketId,
 ): Promise<void> {
   const reservations = people.map(([fullName, emailAddress]) =>
     reservationOf(fixture, ticket, { fullName, emailAddress }),
   );
-  await reserveBatch(db, randomUUID(), reservations);
-  await finalizePending(db, fixture.shardId);
+  await reserveBatch(given.db, randomUUID(), reservations);
+  await finalizePending(given.db, fixture.shardId);
 }
 
-async function indexAll(shardId = gala.shardId, most = 100): Promise<void> {
-  const scan = tablesOf(db)
+async function indexAll(shardId = given.gala.shardId, most = 100): Promise<void> {
+  const scan = tablesOf(given.db)
     .selectFrom('attendee_scans')
     .select('last_offset')
     .where('shard_id', '=', shardId);
-  const head = tablesOf(db).selectFrom('journal_heads').select('last_offset').where('shard_id', '=', shardId);
+  const head = tablesOf(given.db)
+    .selectFrom('journal_heads')
+    .select('last_offset')
+    .where('shard_id', '=', shardId);
   const { last_offset: end } = await head.executeTakeFirstOrThrow();
-  do await indexAttendees(db, shardId, most);
+  do await indexAttendees(given.db, shardId, most);
   while ((await scan.executeTakeFirstOrThrow()).last_offset < end);
 }
 
 const find = async (query: AttendeeQuery, limit = 100) => {
-  const { attendees } = await findAttendees(db, { eventId: gala.eventId, ...query }, limit);
+  const { attendees } = await findAttendees(given.db, { eventId: given.gala.eventId, ...query }, limit);
   return attendees.map(({ fullName }) => fullName);
 };
 
@@ -57,7 +62,7 @@ test('somebody is found by the beginning of the name or address, whatever its ca
   await indexAll();
   expect(await find({ namePrefix: 'ADA' })).toEqual(['Ada Lovelace', 'ada yonath']);
   // The locale of the database knows the case of this letter, or does not.
-  const { rows } = await sql<{ letter: string }>`select lower('É') as letter`.execute(db);
+  const { rows } = await sql<{ letter: string }>`select lower('É') as letter`.execute(given.db);
   expect(await find({ namePrefix: `${rows[0]!.letter}d` })).toEqual(['Édith Piaf']);
   expect(await find({ emailPrefix: 'grace@ex' })).toEqual(['Grace Hopper']);
   expect(await find({ emailPrefix: '100%' })).toEqual(['Édith Piaf']);
@@ -68,23 +73,23 @@ test('somebody is found by the beginning of the name or address, whatever its ca
 });
 
 test('of all events, or of one', async () => {
-  const other = await createFixture(db);
+  const other = await createFixture(given.db);
   await register([['Zoë Other', 'zoe@example.com']], other, await other.addTicket());
   await register([['Zoë Gala', 'zoe@example.com']]);
   await indexAll(other.shardId);
   await indexAll();
   expect(await find({ namePrefix: 'zoë' })).toEqual(['Zoë Gala']);
-  const everywhere = await findAttendees(db, { emailPrefix: 'zoe@' }, 10);
+  const everywhere = await findAttendees(given.db, { emailPrefix: 'zoe@' }, 10);
   expect(everywhere.attendees.map(({ fullName }) => fullName).toSorted()).toEqual(['Zoë Gala', 'Zoë Other']);
 });
 
 test('each attendee of an event is on one page, in the order of the names', async () => {
   const names = Array.from({ length: 25 }, (_, index) => `Guest ${String(index).padStart(2, '0')}`);
   await register(names.toReversed().map((name) => [name, 'guest@example.com']));
-  await indexAll(gala.shardId, 7);
+  await indexAll(given.gala.shardId, 7);
   const read: string[] = [];
   for (let after = 0, more = true; more;) {
-    const page = await findAttendees(db, { eventId: gala.eventId, after }, 10);
+    const page = await findAttendees(given.db, { eventId: given.gala.eventId, after }, 10);
     read.push(...page.attendees.map(({ fullName }) => fullName));
     ({ more } = page);
     after = page.cursor!;
@@ -93,56 +98,64 @@ test('each attendee of an event is on one page, in the order of the names', asyn
 });
 
 test('without an event, a search needs some letters', async () => {
-  await expect(findAttendees(db, {}, 10)).rejects.toThrow(
+  await expect(findAttendees(given.db, {}, 10)).rejects.toThrow(
     'an event, or the beginning of a name or an address',
   );
 });
 
 test('who was cancelled before the confirmation is found, too', async () => {
-  const fixture = { ...gala };
-  const reservation = reservationOf(fixture, ticketId, {
+  const fixture = { ...given.gala };
+  const reservation = reservationOf(fixture, given.ticketId, {
     fullName: 'Cancelled Early',
     emailAddress: 'early@example.com',
   });
-  await reserveBatch(db, randomUUID(), [reservation]);
-  const { serial, pass_code: code } = await tablesOf(db)
+  await reserveBatch(given.db, randomUUID(), [reservation]);
+  const { serial, pass_code: code } = await tablesOf(given.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .executeTakeFirstOrThrow();
-  const passReference = `GALA-${gala.eventId}-${serial}-${code}`;
-  await perform(db, cancelRegistrationAction, { passReference }, 'test');
-  await finalizePending(db, gala.shardId);
+  const passReference = `GALA-${given.gala.eventId}-${serial}-${code}`;
+  await perform(given.db, cancelRegistrationAction, { passReference }, 'test');
+  await finalizePending(given.db, given.gala.shardId);
   await indexAll();
   expect(await find({ namePrefix: 'cancelled', state: 'cancelled' })).toEqual(['Cancelled Early']);
 });
 
 test('filters leave those of a ticket, a partner or a state', async () => {
-  const seated = await gala.addTicket();
+  const seated = await given.gala.addTicket();
   await register(PEOPLE.slice(0, 2));
-  await register(PEOPLE.slice(2), gala, seated);
+  await register(PEOPLE.slice(2), given.gala, seated);
   await indexAll();
-  const [grace] = (await findAttendees(db, { eventId: gala.eventId, namePrefix: 'grace' }, 1)).attendees;
-  await perform(db, cancelRegistrationAction, { passReference: grace!.passReference }, 'test');
+  const [grace] = (await findAttendees(given.db, { eventId: given.gala.eventId, namePrefix: 'grace' }, 1))
+    .attendees;
+  await perform(given.db, cancelRegistrationAction, { passReference: grace!.passReference }, 'test');
   expect(await find({ ticketId: seated })).toEqual(['ada yonath', 'Édith Piaf']);
   expect(await find({ state: 'cancelled' })).toEqual(['Grace Hopper']);
-  expect(await find({ partnerId: gala.partnerId, state: 'confirmed', namePrefix: 'ada' })).toHaveLength(2);
-  expect(await find({ partnerId: gala.partnerId + 1 })).toEqual([]);
+  expect(await find({ partnerId: given.gala.partnerId, state: 'confirmed', namePrefix: 'ada' })).toHaveLength(
+    2,
+  );
+  expect(await find({ partnerId: given.gala.partnerId + 1 })).toEqual([]);
 });
 
 test('a correction is found at once, whether the name was indexed or not', async () => {
   await register(PEOPLE.slice(0, 2));
   await indexAll();
   await register(PEOPLE.slice(2));
-  const rows = await tablesOf(db)
+  const rows = await tablesOf(given.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .orderBy('serial')
     .execute();
   for (const { serial, pass_code: code } of [rows[0]!, rows[2]!]) {
-    const passReference = `GALA-${gala.eventId}-${serial}-${code}`;
-    await perform(db, correctRegistrationAction, { passReference, fullName: `Right ${serial}` }, 'test');
+    const passReference = `GALA-${given.gala.eventId}-${serial}-${code}`;
+    await perform(
+      given.db,
+      correctRegistrationAction,
+      { passReference, fullName: `Right ${serial}` },
+      'test',
+    );
   }
   await indexAll();
   expect(await find({ namePrefix: 'right' })).toHaveLength(2);
@@ -151,16 +164,21 @@ test('a correction is found at once, whether the name was indexed or not', async
 
 test('a correction waits for a process that has read the old name', async () => {
   await register(PEOPLE.slice(0, 1));
-  const { serial, pass_code: code } = await tablesOf(db)
+  const { serial, pass_code: code } = await tablesOf(given.db)
     .selectFrom('registrations')
     .select(['serial', 'pass_code'])
-    .where('event_id', '=', gala.eventId)
+    .where('event_id', '=', given.gala.eventId)
     .executeTakeFirstOrThrow();
-  const indexing = await db.startTransaction().execute();
-  await indexAttendees(indexing, gala.shardId, 1_000);
-  const passReference = `GALA-${gala.eventId}-${serial}-${code}`;
-  const corrected = perform(db, correctRegistrationAction, { passReference, fullName: 'Ada Right' }, 'test');
-  await waitForLockWaiters(db, 1);
+  const indexing = await given.db.startTransaction().execute();
+  await indexAttendees(indexing, given.gala.shardId, 1_000);
+  const passReference = `GALA-${given.gala.eventId}-${serial}-${code}`;
+  const corrected = perform(
+    given.db,
+    correctRegistrationAction,
+    { passReference, fullName: 'Ada Right' },
+    'test',
+  );
+  await waitForLockWaiters(given.db, 1);
   await indexing.commit().execute();
   await corrected;
   expect(await find({ namePrefix: 'ada right' })).toEqual(['Ada Right']);
@@ -169,7 +187,7 @@ test('a correction waits for a process that has read the old name', async () => 
 test('processes that index at the same time miss nobody and index nobody twice', async () => {
   await register(Array.from({ length: 200 }, (_, index) => [`Guest ${index}`, 'guest@example.com'] as const));
   for (let rounds = 0; rounds < 30; rounds++)
-    await Promise.all([1, 2, 3].map(() => indexAttendees(db, gala.shardId, 5)));
+    await Promise.all([1, 2, 3].map(() => indexAttendees(given.db, given.gala.shardId, 5)));
   await indexAll();
   expect(await find({}, 1_000)).toHaveLength(200);
 });

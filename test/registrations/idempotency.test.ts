@@ -4,7 +4,7 @@ import { updateTicket } from '@floodgate/tickets';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect } from 'vitest';
-import { database, gala, test, ticketId, useTicket } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
@@ -12,6 +12,8 @@ import { PATIENT, startInProcessApi, type InProcessApi } from '../harness/in-pro
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = eventTest();
 
 test.override('ticket', {});
 
@@ -22,12 +24,12 @@ let partner: PartnerClient;
 let key: string;
 
 test.beforeAll(async () => {
-  proxy = await TcpProxy.start(database.url);
-  const direct = { DATABASE_URL: database.url, ...PATIENT };
+  proxy = await TcpProxy.start(given.database.url);
+  const direct = { DATABASE_URL: given.database.url, ...PATIENT };
   apis = [await startInProcessApi(direct), await startInProcessApi(direct)];
   proxiedApi = await startInProcessApi({
-    DATABASE_URL: proxy.through(database.url),
-    QUEUE_URL: database.url,
+    DATABASE_URL: proxy.through(given.database.url),
+    QUEUE_URL: given.database.url,
     IDEMPOTENCY_RETENTION_HOURS: '48',
   });
 });
@@ -38,12 +40,12 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  partner = new PartnerClient(apis[0].baseUrl, gala);
+  partner = new PartnerClient(apis[0].baseUrl, given.gala);
   key = randomUUID();
 });
 
 const register = (differing = {}, client = partner) =>
-  client.register(attendee(ticketId, differing), { 'idempotency-key': key });
+  client.register(attendee(given.ticketId, differing), { 'idempotency-key': key });
 
 const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
 
@@ -53,7 +55,7 @@ function expectFirstSuccess(answer: Answer): void {
 }
 
 async function seatsTaken(): Promise<number> {
-  const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
+  const ticket = given.database.db.selectFrom('tickets').select('taken').where('id', '=', given.ticketId);
   return (await ticket.executeTakeFirstOrThrow()).taken;
 }
 
@@ -61,11 +63,11 @@ async function seatsTaken(): Promise<number> {
 async function age(interval: string): Promise<void> {
   await sql`
     update idempotency_keys set created_at = now() - ${interval}::interval
-    where event_id = ${gala.eventId}`.execute(database.db);
+    where event_id = ${given.gala.eventId}`.execute(given.database.db);
 }
 
 test('50 concurrent requests with one key, over two APIs, make one registration', async () => {
-  const clients = apis.map((api) => new PartnerClient(api.baseUrl, gala));
+  const clients = apis.map((api) => new PartnerClient(api.baseUrl, given.gala));
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => register({}, clients[index % 2])),
   );
@@ -81,7 +83,7 @@ test('a replay repeats the first answer and says so, from every API', async () =
   const first = await register();
   expectFirstSuccess(first);
   for (const api of apis) {
-    const replay = await register({}, new PartnerClient(api.baseUrl, gala));
+    const replay = await register({}, new PartnerClient(api.baseUrl, given.gala));
     expect(replay.text).toBe(first.text);
     expect(isReplay(replay)).toBe(true);
   }
@@ -107,7 +109,7 @@ test.each([
   const others: Record<string, unknown> = {
     emailAddress: 'john@example.com',
     phoneNumber: '5550100',
-    organizedEventTicketID: await gala.addTicket(),
+    organizedEventTicketID: await given.gala.addTicket(),
   };
   expectFirstSuccess(await register());
   const answer = await register({ [field]: others[field] ?? 'other' });
@@ -117,33 +119,41 @@ test.each([
 });
 
 test('the same key of another partner, or under another event, is another key', async () => {
-  const rival = await createFixture(database.db);
-  await grantEvent(database.db, rival.partnerId, gala.eventId);
-  const ball = await createEvent(database.db, { name: 'Ball', passPrefix: 'BALL', duplicatePolicy: 'allow' });
-  await grantEvent(database.db, gala.partnerId, ball.id);
+  const rival = await createFixture(given.database.db);
+  await grantEvent(given.database.db, rival.partnerId, given.gala.eventId);
+  const ball = await createEvent(given.database.db, {
+    name: 'Ball',
+    passPrefix: 'BALL',
+    duplicatePolicy: 'allow',
+  });
+  await grantEvent(given.database.db, given.gala.partnerId, ball.id);
 
   expectFirstSuccess(await register());
   const { baseUrl } = apis[0];
-  const asRival = new PartnerClient(baseUrl, { secretKey: rival.secretKey, eventRef: gala.eventRef });
+  const asRival = new PartnerClient(baseUrl, { secretKey: rival.secretKey, eventRef: given.gala.eventRef });
   expectFirstSuccess(await register({ fullName: 'John Doe' }, asRival));
-  const atTheBall = new PartnerClient(baseUrl, { secretKey: gala.secretKey, eventRef: ball.ref });
+  const atTheBall = new PartnerClient(baseUrl, { secretKey: given.gala.secretKey, eventRef: ball.ref });
   expectFailure(await register({}, atTheBall), '30');
 });
 
 test('a key that is in use is not in progress for another partner, nor under another event', async () => {
-  const rival = await createFixture(database.db);
-  await grantEvent(database.db, rival.partnerId, gala.eventId);
-  const ball = await createEvent(database.db, { name: 'Ball', passPrefix: 'BALL', duplicatePolicy: 'allow' });
-  await grantEvent(database.db, gala.partnerId, ball.id);
+  const rival = await createFixture(given.database.db);
+  await grantEvent(given.database.db, rival.partnerId, given.gala.eventId);
+  const ball = await createEvent(given.database.db, {
+    name: 'Ball',
+    passPrefix: 'BALL',
+    duplicatePolicy: 'allow',
+  });
+  await grantEvent(given.database.db, given.gala.partnerId, ball.id);
   const clientOf = (secretKey: string, eventRef: string) =>
     new PartnerClient(apis[0].baseUrl, { secretKey, eventRef });
 
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   const first = register();
   await held.waiters(1);
   expectFailure(await register(), '41');
-  const asRival = register({}, clientOf(rival.secretKey, gala.eventRef));
-  const atTheBall = register({}, clientOf(gala.secretKey, ball.ref));
+  const asRival = register({}, clientOf(rival.secretKey, given.gala.eventRef));
+  const atTheBall = register({}, clientOf(given.gala.secretKey, ball.ref));
   await held.release();
   expectFirstSuccess(await first);
   expectFirstSuccess(await asRival);
@@ -166,7 +176,7 @@ test('a key older than 24 hours can be used anew, even before it is swept away',
 });
 
 test('where keys count for longer, they do', async () => {
-  const patient = new PartnerClient(proxiedApi.baseUrl, gala);
+  const patient = new PartnerClient(proxiedApi.baseUrl, given.gala);
   const first = await register({}, patient);
   await age('47 h 59 min');
   expect((await register({}, patient)).text).toBe(first.text);
@@ -180,12 +190,17 @@ test.each([
 ] as const)(
   'a refusal %s is replayed even when it would be granted now',
   async (code, refusing, granting) => {
-    await useTicket(refusing);
+    await given.useTicket(refusing);
     const first = await register();
     expectFailure(first, code);
     expect(isReplay(first)).toBe(false);
 
-    await updateTicket(database.db, { shardId: gala.shardId, id: ticketId }, granting, 'test');
+    await updateTicket(
+      given.database.db,
+      { shardId: given.gala.shardId, id: given.ticketId },
+      granting,
+      'test',
+    );
     const replay = await register();
     expectFailure(replay, code);
     expect(isReplay(replay)).toBe(true);
@@ -195,7 +210,7 @@ test.each([
 );
 
 test('an answer 90 is not kept: the retry registers', async () => {
-  const client = new PartnerClient(proxiedApi.baseUrl, gala);
+  const client = new PartnerClient(proxiedApi.baseUrl, given.gala);
   proxy.setMode('down');
   expectFailure(await register({}, client), '90');
   proxy.setMode('pass');
@@ -205,13 +220,13 @@ test('an answer 90 is not kept: the retry registers', async () => {
 test('an answer 99 is not kept: the retry registers', async () => {
   await sql`
     create function refuse_all() returns trigger language plpgsql as
-      $$ begin raise exception 'broken'; end $$`.execute(database.db);
+      $$ begin raise exception 'broken'; end $$`.execute(given.database.db);
   await sql`
     create trigger refuse_all before insert on registrations execute function refuse_all()`.execute(
-    database.db,
+    given.database.db,
   );
   expectFailure(await register(), '99');
-  await sql`drop trigger refuse_all on registrations`.execute(database.db);
+  await sql`drop trigger refuse_all on registrations`.execute(given.database.db);
   expectFirstSuccess(await register());
 });
 
@@ -242,32 +257,32 @@ test('a key of 255 visible ASCII characters is fine', async () => {
 test('expired keys are deleted in steps, and no others', async () => {
   await sql`
     insert into idempotency_keys (partner_id, event_id, key, fingerprint, outcomes, serials, created_at)
-    select ${gala.partnerId}::integer, ${gala.eventId}::integer, 'key ' || n, gen_random_uuid(), '{sold-out}', '{null}',
+    select ${given.gala.partnerId}::integer, ${given.gala.eventId}::integer, 'key ' || n, gen_random_uuid(), '{sold-out}', '{null}',
       now() - case when n <= 25 then interval '25 h' else interval '23 h' end - n * interval '1 ms'
-    from generate_series(1, 30) n`.execute(database.db);
-  expect(await deleteExpiredIdempotencyKeys(database.db, 0, 10, 48)).toBe(0);
-  const step = () => deleteExpiredIdempotencyKeys(database.db, 0, 10);
+    from generate_series(1, 30) n`.execute(given.database.db);
+  expect(await deleteExpiredIdempotencyKeys(given.database.db, 0, 10, 48)).toBe(0);
+  const step = () => deleteExpiredIdempotencyKeys(given.database.db, 0, 10);
   expect([await step(), await step(), await step(), await step()]).toEqual([10, 10, 5, 0]);
-  const left = tablesOf(database.db)
+  const left = tablesOf(given.database.db)
     .selectFrom('idempotency_keys')
     .selectAll()
-    .where('event_id', '=', gala.eventId);
+    .where('event_id', '=', given.gala.eventId);
   expect(await left.execute()).toHaveLength(5);
 });
 
 test.each([
-  ['is gone', async () => void (await tablesOf(database.db).deleteFrom('registrations').execute())],
+  ['is gone', async () => void (await tablesOf(given.database.db).deleteFrom('registrations').execute())],
   [
     "is another partner's",
     async () => {
-      const other = await createFixture(database.db);
+      const other = await createFixture(given.database.db);
       const changes = { partner_id: other.partnerId, event_id: other.eventId };
-      await tablesOf(database.db).updateTable('registrations').set(changes).execute();
+      await tablesOf(given.database.db).updateTable('registrations').set(changes).execute();
     },
   ],
 ])('a replay whose registration %s is a failure, and no pass reference is made up', async (_what, damage) => {
   expectFirstSuccess(await register());
   await damage();
   expectFailure(await register(), '99', 500);
-  await tablesOf(database.db).deleteFrom('registrations').execute();
+  await tablesOf(given.database.db).deleteFrom('registrations').execute();
 });

@@ -2,7 +2,7 @@ import { type Database } from '@floodgate/database';
 import { confirmBatches, leaseDueBatches, listRegistrations } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished } from 'vitest';
-import { api, database, gala, partner, test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { connectInTest } from '../harness/connect-in-test.ts';
 import { expectRetryAfter } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
@@ -12,22 +12,24 @@ import { RawConnection } from '../harness/raw-http.ts';
 import { runCli } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
+const { test, given } = apiTest();
+
 test.override('ticket', {});
 
 async function register(count: number): Promise<string[]> {
   const answers = await Promise.all(
-    Array.from({ length: count }, () => partner.register(attendee(ticketId))),
+    Array.from({ length: count }, () => given.partner.register(attendee(given.ticketId))),
   );
   return answers.map(({ body }) => String(body.responseData));
 }
 
 /** Finalizes all pending batches, as a worker does. */
 async function finalize(): Promise<void> {
-  const { shardId } = gala;
-  await sql`update batches set relay_at = now() where state = 'pending'`.execute(database.db);
-  await confirmBatches(database.db, {
+  const { shardId } = given.gala;
+  await sql`update batches set relay_at = now() where state = 'pending'`.execute(given.database.db);
+  await confirmBatches(given.database.db, {
     shardId,
-    batchIds: await leaseDueBatches(database.db, shardId, 1_000),
+    batchIds: await leaseDueBatches(given.database.db, shardId, 1_000),
   });
 }
 
@@ -37,8 +39,8 @@ interface Page {
   more: boolean;
 }
 
-const ask = (query: string, caller: Fixture = gala) =>
-  fetch(`${api.baseUrl}/api/v1/events/registrations${query}`, {
+const ask = (query: string, caller: Fixture = given.gala) =>
+  fetch(`${given.api.baseUrl}/api/v1/events/registrations${query}`, {
     headers: { 'x-secret-key': caller.secretKey, 'x-event-ref': caller.eventRef },
   });
 
@@ -54,7 +56,7 @@ test('an entry has the fields of Get Registration, and the cursor leads on', asy
   const [passReference] = await register(1);
   expect((await list()).registrations).toEqual([]);
   await finalize();
-  const { body } = await partner.registration(passReference!);
+  const { body } = await given.partner.registration(passReference!);
   const page = await list();
   expect(page).toEqual({ registrations: [body.responseData], cursor: page.cursor, more: false });
   expect(await list(`?after=${page.cursor}`)).toEqual({
@@ -80,13 +82,13 @@ test('pages hold every registration once', async () => {
 });
 
 test("another partner's registrations under the same event are not there", async () => {
-  const other = await createFixture(database.db);
+  const other = await createFixture(given.database.db);
   await sql`
-    insert into event_grants (partner_id, event_id) values (${other.partnerId}, ${gala.eventId})`.execute(
-    database.db,
+    insert into event_grants (partner_id, event_id) values (${other.partnerId}, ${given.gala.eventId})`.execute(
+    given.database.db,
   );
-  const theirs = new PartnerClient(api.baseUrl, { ...gala, secretKey: other.secretKey });
-  await theirs.register(attendee(ticketId));
+  const theirs = new PartnerClient(given.api.baseUrl, { ...given.gala, secretKey: other.secretKey });
+  await theirs.register(attendee(given.ticketId));
   const [mine] = await register(1);
   await finalize();
   expect((await list()).registrations.map(({ passReference }) => passReference)).toEqual([mine]);
@@ -135,7 +137,9 @@ test('a cursor that cannot be gone on from is refused, and says what to do', asy
   expect(await messageOf(999_999_999_999_999)).toBe(
     'after: the history does not reach this cursor; without it the list starts at the beginning',
   );
-  await sql`delete from journal_segments where last_offset <= ${cursor}::bigint + 1`.execute(database.db);
+  await sql`delete from journal_segments where last_offset <= ${cursor}::bigint + 1`.execute(
+    given.database.db,
+  );
   expect(await messageOf(cursor)).toBe(
     'after: the entries after this cursor are no longer kept; without it the list starts at the beginning',
   );
@@ -146,9 +150,9 @@ test('a page is found by keys, whatever Postgres knows of the tables', async () 
   await sql`
     insert into registrations (shard_id, batch_id, position, ticket_id, event_id, partner_id, pass_code, full_name, email_address)
     select 0, gen_random_uuid(), 0, 1, 1, 1, 1234567890, 'Jane Doe', 'jane@example.com' from generate_series(1, 20000)`.execute(
-    database.db,
+    given.database.db,
   );
-  const one = connectInTest(database.url);
+  const one = connectInTest(given.database.url);
   onTestFinished(() => one.destroy());
   /** Returns how many rows sequential scans have read in this transaction, by Postgres's statistics. */
   const scanned = async (transaction: Database) => {
@@ -159,7 +163,7 @@ test('a page is found by keys, whatever Postgres knows of the tables', async () 
   };
   await register(500);
   await finalize();
-  const selection = { shardId: 0, eventId: gala.eventId, partnerId: gala.partnerId };
+  const selection = { shardId: 0, eventId: given.gala.eventId, partnerId: given.gala.partnerId };
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
     await sql`select set_config('plan_cache_mode', ${mode}, false)`.execute(one);
     await one.transaction().execute(async (transaction) => {
@@ -174,7 +178,7 @@ test('a page is found by keys, whatever Postgres knows of the tables', async () 
 describe('where more lists are asked for than Postgres answers', () => {
   test('everybody is answered in time, with 90 where need be', async () => {
     await list();
-    const { release } = await holdTable(database.db, 'journal_segments');
+    const { release } = await holdTable(given.database.db, 'journal_segments');
     const startedAt = performance.now();
     const answers = await Promise.all(Array.from({ length: 300 }, () => ask('?limit=1000')));
     // ANSWER_WITHIN_MS is 3 s. The rest is a margin for a busy machine.
@@ -195,15 +199,15 @@ describe('where more lists are asked for than Postgres answers', () => {
   });
 
   test('a flood of one partner keeps no other from its turn', async () => {
-    const other = await createFixture(database.db);
+    const other = await createFixture(given.database.db);
     await Promise.all([list(), ask('', other)]);
-    const { release, waiters } = await holdTable(database.db, 'journal_segments');
+    const { release, waiters } = await holdTable(given.database.db, 'journal_segments');
     const flood = await Promise.all(
       Array.from({ length: 90 }, async () => {
-        const connection = await RawConnection.open(api.baseUrl);
+        const connection = await RawConnection.open(given.api.baseUrl);
         connection.send(
           `GET /api/v1/events/registrations?limit=1000 HTTP/1.1\r\nhost: api\r\n` +
-            `x-secret-key: ${gala.secretKey}\r\nx-event-ref: ${gala.eventRef}\r\n\r\n`,
+            `x-secret-key: ${given.gala.secretKey}\r\nx-event-ref: ${given.gala.eventRef}\r\n\r\n`,
         );
         return connection;
       }),
@@ -225,8 +229,14 @@ describe('where more lists are asked for than Postgres answers', () => {
 test('the command lists and shows the same', async () => {
   const [passReference] = await register(1);
   await finalize();
-  const env = { DATABASE_URL: database.url };
-  const command = ['registration', 'list', String(gala.eventId), String(gala.partnerId), '--json'];
+  const env = { DATABASE_URL: given.database.url };
+  const command = [
+    'registration',
+    'list',
+    String(given.gala.eventId),
+    String(given.gala.partnerId),
+    '--json',
+  ];
   const listed = await runCli(env, ...command);
   expect(listed.code).toBe(0);
   expect(JSON.parse(listed.output)).toMatchObject({
@@ -234,7 +244,7 @@ test('the command lists and shows the same', async () => {
     cursor: expect.stringMatching(/^[1-9][0-9]*$/) as string,
     more: false,
   });
-  await partner.register({ ...attendee(ticketId), partnerReference: 'order 7' });
+  await given.partner.register({ ...attendee(given.ticketId), partnerReference: 'order 7' });
   const found = await runCli(env, ...command, '--partner-reference', 'order 7');
   expect(JSON.parse(found.output)).toMatchObject({
     registrations: [{ state: 'reserved', partnerReference: 'order 7' }],
@@ -246,7 +256,7 @@ test('the command lists and shows the same', async () => {
   expect(unknown).toEqual({ code: 1, output: 'floodgate: no such registration\n' });
   const impossible = await runCli(env, 'registration', 'show', 'GALA-9999999999-1-5909379514');
   expect(impossible).toEqual({ code: 1, output: 'floodgate: no such registration\n' });
-  const nobodys = await runCli(env, 'registration', 'list', String(gala.eventId), '999999');
+  const nobodys = await runCli(env, 'registration', 'list', String(given.gala.eventId), '999999');
   expect(nobodys).toEqual({ code: 1, output: 'floodgate: no such partner\n' });
   const beyond = await runCli(env, ...command, '--after', '999999999');
   expect(beyond).toEqual({

@@ -2,7 +2,7 @@ import type { Database } from '@floodgate/database';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, inject } from 'vitest';
-import { database, gala, test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
@@ -10,6 +10,8 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = eventTest();
 
 // A transaction that somebody forgot in psql holds the row of one ticket. A group of an API has registrations for several tickets.
 
@@ -25,21 +27,25 @@ let otherId: number;
 let ballId: number;
 
 beforeEach(async () => {
-  ball = await createFixture(database.db);
-  [stuckId, otherId, ballId] = [await gala.addTicket(), await gala.addTicket(), await ball.addTicket()];
+  ball = await createFixture(given.database.db);
+  [stuckId, otherId, ballId] = [
+    await given.gala.addTicket(),
+    await given.gala.addTicket(),
+    await ball.addTicket(),
+  ];
   apis = [];
 });
 
 afterEach(async () => {
   for (const api of apis) expect(await api.end(), api.output()).toBe(0);
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 async function startApis(count: number, answerWithinMs: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     apis.push(
       await startApiProcess({
-        DATABASE_URL: database.url,
+        DATABASE_URL: given.database.url,
         QUEUE_URL: 'redis://127.0.0.1:1',
         ANSWER_WITHIN_MS: String(answerWithinMs),
         BATCH_LIMIT: String(BATCH_LIMIT),
@@ -69,31 +75,31 @@ const linesWith = (text: string) => apis.map((api) => api.output().split(text).l
 
 test('while a ticket is held, all others are sold; its own buyers are refused, and nothing of it is reserved', async () => {
   await startApis(2, 3_000);
-  const held = await holdTicket(database.db, stuckId);
-  const refused = registerAt(gala, stuckId, BATCH_LIMIT);
+  const held = await holdTicket(given.database.db, stuckId);
+  const refused = registerAt(given.gala, stuckId, BATCH_LIMIT);
   await held.waiters(apis.length);
   for (let round = 0; round < 3; round++) {
-    const others = [registerAt(gala, otherId, 20), registerAt(ball, ballId, 20)];
+    const others = [registerAt(given.gala, otherId, 20), registerAt(ball, ballId, 20)];
     for (const answers of await Promise.all(others)) expect(codesOf(answers)).toEqual(new Set(['00']));
   }
   for (const answer of await refused) expectFailure(answer, '90', 503);
   await held.release();
-  await waitUntilSold(gala, stuckId);
+  await waitUntilSold(given.gala, stuckId);
 });
 
 test('that a ticket is held is logged once, and that it is free again', async () => {
   await startApis(1, 3_000);
-  const held = await holdTicket(database.db, stuckId);
-  expect(codesOf(await registerAt(gala, stuckId, 2 * BATCH_LIMIT))).toEqual(new Set(['90']));
+  const held = await holdTicket(given.database.db, stuckId);
+  expect(codesOf(await registerAt(given.gala, stuckId, 2 * BATCH_LIMIT))).toEqual(new Set(['90']));
   await waitUntil('the API knows', () => linesWith(HELD)[0] === 1);
   // While the ticket stays locked, no further line is logged.
-  expect(codesOf(await registerAt(gala, stuckId, 3 * BATCH_LIMIT))).toEqual(new Set(['90']));
+  expect(codesOf(await registerAt(given.gala, stuckId, 3 * BATCH_LIMIT))).toEqual(new Set(['90']));
   expect(linesWith(HELD)).toEqual([1]);
   await held.release();
-  await waitUntilSold(gala, stuckId);
+  await waitUntilSold(given.gala, stuckId);
   expect(linesWith(FREE)).toEqual([1]);
-  expect(codesOf(await registerAt(gala, stuckId, 2))).toEqual(new Set(['00']));
-  const stored = tablesOf(database.db)
+  expect(codesOf(await registerAt(given.gala, stuckId, 2))).toEqual(new Set(['00']));
+  const stored = tablesOf(given.database.db)
     .selectFrom('registrations')
     .select('serial')
     .where('ticket_id', '=', stuckId);
@@ -102,8 +108,8 @@ test('that a ticket is held is logged once, and that it is free again', async ()
 
 test('who names a held ticket of somebody else is answered that there is no such ticket', async () => {
   await startApis(1, 3_000);
-  const held = await holdTicket(database.db, stuckId);
-  const refused = registerAt(gala, stuckId, 1);
+  const held = await holdTicket(given.database.db, stuckId);
+  const refused = registerAt(given.gala, stuckId, 1);
   const foreign = registerAt(ball, stuckId, 4);
   await waitUntil('the API knows', () => linesWith(HELD)[0] === 1);
   for (const answers of [foreign, registerAt(ball, stuckId, 4)])
@@ -115,29 +121,32 @@ test('who names a held ticket of somebody else is answered that there is no such
 test('several tickets may be held, each by somebody else, and one may be deleted meanwhile', async () => {
   // The group waits for one ticket and then for the other: for half of this time. The rest is for a slow machine.
   await startApis(1, 8_000);
-  const [stuck, other] = [await holdTicket(database.db, stuckId), await holdTicket(database.db, otherId)];
-  const refused = [registerAt(gala, stuckId, 4), registerAt(gala, otherId, 4)];
+  const [stuck, other] = [
+    await holdTicket(given.database.db, stuckId),
+    await holdTicket(given.database.db, otherId),
+  ];
+  const refused = [registerAt(given.gala, stuckId, 4), registerAt(given.gala, otherId, 4)];
   await waitUntil('the API knows', () => linesWith(HELD)[0] === 2);
   for (const answers of refused) expect(codesOf(await answers)).toEqual(new Set(['90']));
   expect(codesOf(await registerAt(ball, ballId, 4))).toEqual(new Set(['00']));
   await stuck.release();
   await other.delete();
-  await waitUntilSold(gala, stuckId);
-  expect(codesOf(await registerAt(gala, stuckId, 4))).toEqual(new Set(['00']));
+  await waitUntilSold(given.gala, stuckId);
+  expect(codesOf(await registerAt(given.gala, stuckId, 4))).toEqual(new Set(['00']));
   await waitUntil('there is no such ticket any more', async () =>
-    (await registerAt(gala, otherId, 1)).every(({ body }) => body.responseCode === '30'),
+    (await registerAt(given.gala, otherId, 1)).every(({ body }) => body.responseCode === '30'),
   );
 });
 
 test('while a whole table is locked, Postgres gives batches up in time: they are refused, not unknown', async () => {
   await startApis(1, 6_000);
-  await using server = await database.openShard(gala.shardId);
+  await using server = await given.database.openShard(given.gala.shardId);
   const rival = await server.startTransaction().execute();
-  await lockRegistrations(rival, gala.shardId);
-  const answers = await registerAt(gala, otherId, 1);
+  await lockRegistrations(rival, given.gala.shardId);
+  const answers = await registerAt(given.gala, otherId, 1);
   await rival.rollback().execute();
   for (const answer of answers) expectFailure(answer, '90', 503);
-  expect(codesOf(await registerAt(gala, otherId, 1))).toEqual(new Set(['00']));
+  expect(codesOf(await registerAt(given.gala, otherId, 1))).toEqual(new Set(['00']));
 });
 
 /** Locks the registrations table of a shard. On Citus each shard has its own tables, and batches write to these. */

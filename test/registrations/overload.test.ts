@@ -2,7 +2,7 @@ import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { execFileSync } from 'node:child_process';
 import { afterAll, afterEach, beforeEach, expect } from 'vitest';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { expectFailure, expectRetryAfter } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { holdTable } from '../harness/hold-table.ts';
@@ -15,6 +15,8 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { residentMiB } from '../harness/process-usage.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
+const { test, given } = eventTest();
+
 const REGISTER = '/api/v1/events/register';
 
 test.override('ticket', { capacity: 100_000 });
@@ -25,7 +27,7 @@ let partner: PartnerClient;
 let connections: RawConnection[];
 
 test.beforeAll(async () => {
-  proxy = await TcpProxy.start(database.url);
+  proxy = await TcpProxy.start(given.database.url);
 });
 
 afterAll(async () => {
@@ -40,14 +42,14 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const connection of connections) connection.close();
   expect(await api.end(), api.output()).toBe(0);
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 /** Starts the API with Postgres behind the proxy, and without a queue: these tests do not need finalization. */
 async function startApi(env: Environment = {}): Promise<void> {
-  const common = { DATABASE_URL: proxy.through(database.url), QUEUE_URL: 'redis://127.0.0.1:1' };
+  const common = { DATABASE_URL: proxy.through(given.database.url), QUEUE_URL: 'redis://127.0.0.1:1' };
   api = await startApiProcess({ ...common, ...env });
-  partner = new PartnerClient(api.baseUrl, gala);
+  partner = new PartnerClient(api.baseUrl, given.gala);
 }
 
 async function openConnection(): Promise<RawConnection> {
@@ -57,7 +59,7 @@ async function openConnection(): Promise<RawConnection> {
 }
 
 const register = (count: number) =>
-  Promise.all(Array.from({ length: count }, () => partner.register(attendee(ticketId))));
+  Promise.all(Array.from({ length: count }, () => partner.register(attendee(given.ticketId))));
 
 function codes(answers: Answer[]): Record<string, number> {
   const byCode = Map.groupBy(answers, ({ body }) => body.responseCode);
@@ -65,14 +67,18 @@ function codes(answers: Answer[]): Record<string, number> {
 }
 
 async function storedRegistrations(): Promise<number> {
-  const rows = tablesOf(database.db)
+  const rows = tablesOf(given.database.db)
     .selectFrom('registrations')
     .select('serial')
-    .where('event_id', '=', gala.eventId);
+    .where('event_id', '=', given.gala.eventId);
   return (await rows.execute()).length;
 }
 
-const callerHeaders = () => ({ host: 'api', 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef });
+const callerHeaders = () => ({
+  host: 'api',
+  'x-secret-key': given.gala.secretKey,
+  'x-event-ref': given.gala.eventRef,
+});
 
 const registrationHead = (contentLength: number) =>
   requestText(`POST ${REGISTER}`, {
@@ -84,7 +90,7 @@ const registrationHead = (contentLength: number) =>
 test('past the waiting limit the answer is 90 with Retry-After, and nothing of it is reserved', async () => {
   await startApi({ WAITING_LIMIT: '20', ANSWER_WITHIN_MS: '20000' });
   await register(1);
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   const underWay = register(1);
   await held.waiters(1);
   const waiting = register(50);
@@ -105,7 +111,7 @@ test('past the waiting limit the answer is 90 with Retry-After, and nothing of i
 test('who is unknown is told so, also while the waiting room is full', async () => {
   await startApi({ WAITING_LIMIT: '1', ANSWER_WITHIN_MS: '20000' });
   await register(1);
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   const underWay = register(1);
   await held.waiters(1);
   const waiting = register(1);
@@ -113,7 +119,7 @@ test('who is unknown is told so, also while the waiting room is full', async () 
     'the waiting room is full',
     async () => (await partner.register('{')).body.responseCode === '90',
   );
-  const stranger = new PartnerClient(api.baseUrl, { ...gala, secretKey: 'fg_nobody' });
+  const stranger = new PartnerClient(api.baseUrl, { ...given.gala, secretKey: 'fg_nobody' });
   expectFailure(await stranger.register('{'), '20');
   await held.release();
   expect(codes([...(await underWay), ...(await waiting)])).toEqual({ '00': 2 });
@@ -192,13 +198,13 @@ test('a stuck Postgres: everything is answered in time, and afterwards the books
   await startApi({ ANSWER_WITHIN_MS: String(ANSWER_WITHIN_MS), WAITING_LIMIT: '50' });
   const [registered] = await register(20);
   const passReference = String(registered!.body.responseData);
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   const registrations = register(200);
   await held.waiters(1);
   proxy.setMode('silent');
   const stuckAt = performance.now();
-  const { secretKey } = await createFixture(database.db);
-  const newcomer = new PartnerClient(api.baseUrl, { ...gala, secretKey });
+  const { secretKey } = await createFixture(given.database.db);
+  const newcomer = new PartnerClient(api.baseUrl, { ...given.gala, secretKey });
   const reads = [partner.registration(passReference), newcomer.tickets(), newcomer.register('{')];
   expect((await fetch(`${api.baseUrl}/health/live`)).status).toBe(200);
   expect((await fetch(`${api.baseUrl}/health/ready`)).status).toBe(503);
@@ -213,7 +219,7 @@ test('a stuck Postgres: everything is answered in time, and afterwards the books
   await held.release();
   proxy.setMode('pass');
   const again = await waitUntil('Postgres is found again', async () => {
-    const answer = await partner.register(attendee(ticketId));
+    const answer = await partner.register(attendee(given.ticketId));
     return answer.body.responseCode === '00' && answer;
   });
   expect((await partner.registration(String(again.body.responseData))).status).toBe(200);
@@ -226,12 +232,12 @@ test('the wait for a slow read counts as well: a change whose time is over is un
   await startApi({ ANSWER_WITHIN_MS: '1000' });
   const [registered] = await register(1);
   const path = `/registrations/${String(registered!.body.responseData)}/attendee`;
-  const rival = await database.db.startTransaction().execute();
-  await sql`select from registrations where shard_id = ${gala.shardId} and event_id = ${gala.eventId} for update`.execute(
+  const rival = await given.database.db.startTransaction().execute();
+  await sql`select from registrations where shard_id = ${given.gala.shardId} and event_id = ${given.gala.eventId} for update`.execute(
     rival,
   );
   const changeSlowly = async () => {
-    const table = await holdTable(database.db, 'tickets');
+    const table = await holdTable(given.database.db, 'tickets');
     const changed = partner.post(path, { fullName: 'Joe Doe', emailAddress: 'joe@example.com' });
     const first = await waitUntil('the registration is looked up', lookUpStart);
     // A look-up fails after the time for an answer, and is repeated once.
@@ -250,6 +256,6 @@ async function lookUpStart(): Promise<string | undefined> {
   const { rows } = await sql<{ start: string }>`
     select query_start::text as start from pg_stat_activity
     where datname = current_database() and application_name = 'floodgate-api' and state = 'active'
-      and query like '%held_until%'`.execute(database.db);
+      and query like '%held_until%'`.execute(given.database.db);
   return rows[0]?.start;
 }

@@ -3,17 +3,19 @@ import type { Database } from '@floodgate/database';
 import { findUncancelled, reserveBatch } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { changeSeats } from '../waiting-list/drawn-operations.ts';
 
+const { test, given } = eventTest({ sharesEvent: true });
+
 test.override('event', { duplicatePolicy: 'reject' });
 
 test('a batch reads what it wants by keys, of tables that Postgres has never analyzed', async () => {
-  const { db } = database;
-  const { shardId, partnerId, eventId } = gala;
+  const { db } = given.database;
+  const { shardId, partnerId, eventId } = given.gala;
   await sql`
     insert into tickets (shard_id, event_id, title, capacity, last_modified_by)
     select ${shardId}::integer, ${eventId}::integer, 'Standing', 1000, 'tests' from generate_series(1, 2000)`.execute(
@@ -26,7 +28,7 @@ test('a batch reads what it wants by keys, of tables that Postgres has never ana
   const tickets = await db.selectFrom('tickets').select('id').limit(40).execute();
   const batch = () =>
     tickets.map(({ id }, index) =>
-      reservationOf(gala, id, {
+      reservationOf(given.gala, id, {
         attendeeDigest: randomUUID(),
         idempotency: index % 2 ? { key: randomUUID(), fingerprint: randomUUID() } : null,
       }),
@@ -44,7 +46,7 @@ test('a batch reads what it wants by keys, of tables that Postgres has never ana
 });
 
 test('a reset reads the registrations of its event only', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const trial = await createFixture(db, 'allow', 'test');
   const ticketId = await trial.addTicket();
   const batch = [1, 2, 3].map(() => reservationOf(trial, ticketId));
@@ -53,12 +55,12 @@ test('a reset reads the registrations of its event only', async () => {
   await reserveBatch(db, randomUUID(), batch);
   // Batches of another event, which are not in the journal either.
   for (let count = 0; count < 20; count += 1)
-    await reserveBatch(db, randomUUID(), [reservationOf(gala, await gala.addTicket())]);
+    await reserveBatch(db, randomUUID(), [reservationOf(given.gala, await given.gala.addTicket())]);
   await sql`
     insert into registrations (
       shard_id, batch_id, position, partner_id, event_id, ticket_id, pass_code, full_name, email_address, attendee_digest, held_until
     )
-    select ${trial.shardId}::integer, gen_random_uuid(), 1, ${trial.partnerId}::integer, ${gala.eventId}::integer,
+    select ${trial.shardId}::integer, gen_random_uuid(), 1, ${trial.partnerId}::integer, ${given.gala.eventId}::integer,
       1, 1000000000, 'Jane Doe', 'jane@example.com', case when n % 2 = 0 then gen_random_uuid() end, now() + interval '1 hour'
     from generate_series(1, 5000) n`.execute(db);
   for (const isAnalyzed of [false, true]) {
@@ -74,11 +76,11 @@ test('a reset reads the registrations of its event only', async () => {
 });
 
 test('a hold does not read what its partner holds of the ticket', async () => {
-  const { db } = database;
-  const { shardId, partnerId } = gala;
-  const ticketId = await gala.addTicket({ capacity: 10_000 });
+  const { db } = given.database;
+  const { shardId, partnerId } = given.gala;
+  const ticketId = await given.gala.addTicket({ capacity: 10_000 });
   const batchOf = (size: number) =>
-    Array.from({ length: size }, () => reservationOf(gala, ticketId, { holdSeconds: 60 }));
+    Array.from({ length: size }, () => reservationOf(given.gala, ticketId, { holdSeconds: 60 }));
   for (let round = 0; round < 5; round += 1)
     await reserveBatch(db, randomUUID(), batchOf(500), { holdSharePercent: 20 });
   const batch = batchOf(3);
@@ -101,9 +103,9 @@ test('a hold does not read what its partner holds of the ticket', async () => {
 });
 
 test('a confirmation of holds reads their seats only', async () => {
-  const { db } = database;
-  const { shardId, partnerId, eventId } = gala;
-  const ticketId = await gala.addTicket();
+  const { db } = given.database;
+  const { shardId, partnerId, eventId } = given.gala;
+  const ticketId = await given.gala.addTicket();
   const size = 100;
   await sql`
     insert into registrations (
@@ -116,7 +118,7 @@ test('a confirmation of holds reads their seats only', async () => {
     if (isAnalyzed) await sql`analyze registrations`.execute(db);
     const holdId = randomUUID();
     const seats = Array.from({ length: size }, () =>
-      reservationOf(gala, ticketId, { holdSeconds: 60, holdId }),
+      reservationOf(given.gala, ticketId, { holdSeconds: 60, holdId }),
     );
     await reserveBatch(db, randomUUID(), seats);
     await db.transaction().execute(async (transaction) => {

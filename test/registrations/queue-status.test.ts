@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, onTestFinished } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
-import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
 import { runCli, startWorkerProcess, type Environment } from '../harness/service-process.ts';
 import type { TestQueue } from '../harness/test-queue.ts';
@@ -9,14 +9,16 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 import { finalizePending } from '../harness/journal.ts';
 
+const { test, given } = eventTest({ sharesEvent: true });
+
 let env: Environment;
 let queue: TestQueue;
 
 const useBackend = (backend: (typeof QUEUE_BACKENDS)[number]) => {
-  useQueue(backend, (given) => ({ queue } = given));
+  useQueue(backend, (input) => ({ queue } = input));
   beforeEach(async () => {
-    await sql`truncate batches, registrations`.execute(database.db);
-    env = { DATABASE_URL: database.url, QUEUE_URL: queue.url, QUEUE_NAMESPACE: queue.namespace };
+    await sql`truncate batches, registrations`.execute(given.database.db);
+    env = { DATABASE_URL: given.database.url, QUEUE_URL: queue.url, QUEUE_NAMESPACE: queue.namespace };
   });
 };
 
@@ -53,9 +55,9 @@ describe('what waits', () => {
   });
 
   test('for too long fails the command', async () => {
-    const { batchId } = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
+    const { batchId } = await commitBatch(given.database.db, given.gala, { relayInSeconds: 3_600 });
     expect(await status()).toMatchObject({ code: 0 });
-    const { db } = database;
+    const { db } = given.database;
     await sql`update batches set pending_since = now() - interval '90 s' where id = ${batchId}`.execute(db);
     const late = await status();
     expect(late).toMatchObject({
@@ -68,11 +70,13 @@ describe('what waits', () => {
   });
 
   test('for a delivery for too long fails the command, and what is retried does not', async () => {
-    const { endpoint } = await addWebhook(database.db, gala, { url: 'https://hooks.floodgate-tests.org/' });
-    await commitBatch(database.db, gala);
-    await finalizePending(database.db, gala.shardId);
-    await sql`update journal_segments set at = now() - interval '90 s' where shard_id = ${gala.shardId}`.execute(
-      database.db,
+    const { endpoint } = await addWebhook(given.database.db, given.gala, {
+      url: 'https://hooks.floodgate-tests.org/',
+    });
+    await commitBatch(given.database.db, given.gala);
+    await finalizePending(given.database.db, given.gala.shardId);
+    await sql`update journal_segments set at = now() - interval '90 s' where shard_id = ${given.gala.shardId}`.execute(
+      given.database.db,
     );
     expect(await runCli(env, 'status', '--check')).toMatchObject({
       code: 1,
@@ -80,15 +84,15 @@ describe('what waits', () => {
         /^not ok\nfloodgate: the oldest undelivered entry for webhook is 9\d\.\d s old$/m,
       ),
     });
-    await sql`update journal_consumers set failures = 1 where id = ${endpoint.id}`.execute(database.db);
+    await sql`update journal_consumers set failures = 1 where id = ${endpoint.id}`.execute(given.database.db);
     expect(await runCli(env, 'status', '--check')).toEqual({ code: 0, output: 'ok\n' });
   });
 
   test('for an operator fails the command', async () => {
-    const { batchId } = await commitBatch(database.db, gala);
+    const { batchId } = await commitBatch(given.database.db, given.gala);
     await sql`
       update batches set state = 'failed', finished_at = now(), failure = 'P0001'
-      where id = ${batchId}`.execute(database.db);
+      where id = ${batchId}`.execute(given.database.db);
     expect(await status()).toMatchObject({
       code: 1,
       output: expect.stringMatching(/^floodgate: 1 failed batches, see floodgate queue failed$/m),

@@ -2,11 +2,13 @@ import { sql } from 'kysely';
 import { afterAll, beforeEach, expect } from 'vitest';
 import type { JobResult, Producer } from '@floodgate/queue';
 import { relayDueBatches, type ShardBatches } from '@floodgate/registrations';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { enqueue, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = databaseTest();
 
 // Single rounds of the relay. Other tests run it in a worker.
 
@@ -14,8 +16,8 @@ let proxy: TcpProxy;
 let queue: TestQueue;
 
 test.beforeAll(async () => {
-  proxy = await TcpProxy.start(database.url);
-  queue = await TestQueue.open(proxy.through(database.url));
+  proxy = await TcpProxy.start(given.database.url);
+  queue = await TestQueue.open(proxy.through(given.database.url));
 });
 
 afterAll(async () => {
@@ -23,17 +25,17 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-beforeEach(() => sql`truncate batches`.execute(database.db));
+beforeEach(() => sql`truncate batches`.execute(given.database.db));
 
 const addDueBatches = (count: number, shardId = 0) =>
   sql`
     insert into batches (shard_id, id, size, first_serial, last_serial, relay_at)
     select ${shardId}::integer, gen_random_uuid(), 1, 1, 1, now() from generate_series(1, ${count}::integer)`.execute(
-    database.db,
+    given.database.db,
   );
 
 const ids = async () =>
-  (await tablesOf(database.db).selectFrom('batches').select('id').execute()).map(({ id }) => id);
+  (await tablesOf(given.database.db).selectFrom('batches').select('id').execute()).map(({ id }) => id);
 
 /** Opens a relay whose finalizer only records its batches, and returns this result or fails. */
 function openRelay(producer: Producer, answer: JobResult | Error = 'done') {
@@ -42,7 +44,11 @@ function openRelay(producer: Producer, answer: JobResult | Error = 'done') {
     finalized.push(batches);
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
   };
-  const deps = { db: database.db, enqueue: (batches: ShardBatches) => enqueue(producer, batches), finalize };
+  const deps = {
+    db: given.database.db,
+    enqueue: (batches: ShardBatches) => enqueue(producer, batches),
+    finalize,
+  };
   return { finalized, relay: () => relayDueBatches(deps) };
 }
 
@@ -86,13 +92,13 @@ test('if the queue refuses the job as well, the round fails, and the batches are
   const { finalized, relay } = openRelay(producer);
   expect(await relay()).toBe('done');
   expect(finalized).toEqual([]);
-  await sql`update batches set relay_at = now()`.execute(database.db);
+  await sql`update batches set relay_at = now()`.execute(given.database.db);
   await relay();
   expect(finalized).toHaveLength(1);
 });
 
 test('a shard whose batches cannot be finalized does not delay the others', async () => {
-  await sql`insert into shards (id) values (1) on conflict do nothing`.execute(database.db);
+  await sql`insert into shards (id) values (1) on conflict do nothing`.execute(given.database.db);
   await addDueBatches(1);
   await addDueBatches(1, 1);
   const nowhere = new TestQueue('redis://127.0.0.1:1');

@@ -3,10 +3,12 @@ import { connect, statementFailure, type Database } from '@floodgate/database';
 import { reconcile, reserveBatch, type Reservation, type Submission } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterAll, afterEach, expect, inject } from 'vitest';
-import { database, gala, test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
+
+const { test, given } = eventTest();
 
 // Repeats: batches that are sent again with their id, because the connection was lost before the answer.
 
@@ -14,17 +16,17 @@ import { reservationOf } from '../harness/reservation.ts';
 let pool: Database;
 
 test.beforeAll(async () => {
-  pool = connect({ connectionString: database.url, applicationName: 'repeats', maxConnections: 4 });
+  pool = connect({ connectionString: given.database.url, applicationName: 'repeats', maxConnections: 4 });
 });
 afterAll(async () => {
   await pool.destroy();
 });
 afterEach(async () => {
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 const reservation = (ticketId: number, differing: Partial<Reservation> = {}) =>
-  reservationOf(gala, ticketId, differing);
+  reservationOf(given.gala, ticketId, differing);
 const keyed = () => ({ idempotency: { key: randomUUID(), fingerprint: randomUUID() } });
 const send = (id: string, submissions: readonly Submission[]) => reserveBatch(pool, id, submissions);
 const repeat = (id: string, submissions: readonly Submission[]) =>
@@ -32,7 +34,7 @@ const repeat = (id: string, submissions: readonly Submission[]) =>
 const kinds = (outcomes: Awaited<ReturnType<typeof send>>) => outcomes.map(({ kind }) => kind);
 
 async function taken(ticketId: number): Promise<number> {
-  const ticket = database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
+  const ticket = given.database.db.selectFrom('tickets').select('taken').where('id', '=', ticketId);
   return (await ticket.executeTakeFirstOrThrow()).taken;
 }
 
@@ -40,14 +42,14 @@ async function taken(ticketId: number): Promise<number> {
 async function withGaps<Result>(work: () => Promise<Result>): Promise<Result> {
   // Citus refuses to alter a sequence.
   if (inject('engine') === 'citus') return work();
-  await sql`alter sequence registrations_serial_seq increment by 3`.execute(database.db);
+  await sql`alter sequence registrations_serial_seq increment by 3`.execute(given.database.db);
   const result = await work();
-  await sql`alter sequence registrations_serial_seq increment by 1`.execute(database.db);
+  await sql`alter sequence registrations_serial_seq increment by 1`.execute(given.database.db);
   return result;
 }
 
 test('a repeat after the commit has the answer of the first call, and reserves nothing', async () => {
-  const ticketId = await gala.addTicket({ capacity: 100 });
+  const ticketId = await given.gala.addTicket({ capacity: 100 });
   const batch = [reservation(ticketId), reservation(ticketId, keyed()), reservation(ticketId)];
   const ids = [randomUUID(), randomUUID()];
   const first = [
@@ -55,14 +57,17 @@ test('a repeat after the commit has the answer of the first call, and reserves n
     await withGaps(() => send(ids[1]!, [reservation(ticketId), batch[0]!])),
   ];
   expect(await repeat(ids[0]!, batch)).toEqual(first[0]);
-  await finalizePending(database.db, gala.shardId);
+  await finalizePending(given.database.db, given.gala.shardId);
   expect(await repeat(ids[0]!, batch)).toEqual(first[0]);
   expect(kinds(first[1]!)).toEqual(['registered', 'registered']);
   expect(await taken(ticketId)).toBe(5);
 });
 
 test('it has every outcome: refusals, bulk calls, earlier answers, attendees with a seat', async () => {
-  const [small, closed] = [await gala.addTicket({ capacity: 3 }), await gala.addTicket({ active: false })];
+  const [small, closed] = [
+    await given.gala.addTicket({ capacity: 3 }),
+    await given.gala.addTicket({ active: false }),
+  ];
   const attendee = { attendeeDigest: randomUUID(), returnsExisting: true };
   const [earlier, other] = [reservation(small, keyed()), reservation(small, attendee)];
   await send(randomUUID(), [earlier]);
@@ -93,30 +98,32 @@ test('it has every outcome: refusals, bulk calls, earlier answers, attendees wit
     outcomes: [{ kind: 'registered' }, { kind: 'sold-out' }],
     replayed: false,
   });
-  await sql`update tickets set capacity = 10 where id = ${small}`.execute(database.db);
+  await sql`update tickets set capacity = 10 where id = ${small}`.execute(given.database.db);
   for (const _ of [1, 2]) expect(await repeat(id, batch)).toEqual(first);
   expect(await taken(small)).toBe(3);
 });
 
 test('a seat that was cancelled meanwhile is in the answer nevertheless', async () => {
-  const ticketId = await gala.addTicket();
+  const ticketId = await given.gala.addTicket();
   const batch = [reservation(ticketId), reservation(ticketId), reservation(ticketId)];
   const id = randomUUID();
   const first = await withGaps(() => send(id, batch));
   const [{ serial, passCode }] = first as unknown as [{ serial: number; passCode: number }];
-  const { shardId, partnerId, eventId } = gala;
+  const { shardId, partnerId, eventId } = given.gala;
   await sql`
     select change_registrations(${shardId}::integer, 0, 'cancelled', array[${serial}]::bigint[], array[${partnerId}]::integer[],
-      array[${eventId}]::integer[], array[${passCode}]::bigint[], null::timestamptz[])`.execute(database.db);
+      array[${eventId}]::integer[], array[${passCode}]::bigint[], null::timestamptz[])`.execute(
+    given.database.db,
+  );
   expect(await repeat(id, batch)).toEqual(first);
   expect(await taken(ticketId)).toBe(2);
 });
 
 test('a repeat waits while the first call runs, and has its answer', async () => {
-  const ticketId = await gala.addTicket({ capacity: 1 });
+  const ticketId = await given.gala.addTicket({ capacity: 1 });
   const batch = [reservation(ticketId), reservation(ticketId)];
   const id = randomUUID();
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, ticketId);
   const first = send(id, batch);
   await held.waiters(1);
   const second = repeat(id, batch);
@@ -128,7 +135,7 @@ test('a repeat waits while the first call runs, and has its answer', async () =>
 });
 
 test('a repeat after a rollback reserves', async () => {
-  const ticketId = await gala.addTicket();
+  const ticketId = await given.gala.addTicket();
   const batch = [reservation(ticketId)];
   const id = randomUUID();
   const transaction = await pool.startTransaction().execute();
@@ -143,13 +150,13 @@ test.each([
   ['with a seat', 1],
   ['without one', 0],
 ])('a first call that arrives after its repeat (%s) fails, and changes nothing', async (_what, capacity) => {
-  const ticketId = await gala.addTicket({ capacity });
+  const ticketId = await given.gala.addTicket({ capacity });
   const batch = [reservation(ticketId)];
   const id = randomUUID();
   const answer = await repeat(id, batch);
-  await sql`update tickets set capacity = 10 where id = ${ticketId}`.execute(database.db);
+  await sql`update tickets set capacity = 10 where id = ${ticketId}`.execute(given.database.db);
   expect(await send(id, batch).catch(statementFailure)).toBe('conflict');
   expect(await repeat(id, batch)).toEqual(answer);
   expect(await taken(ticketId)).toBe(capacity);
-  await finalizePending(database.db, gala.shardId);
+  await finalizePending(given.database.db, given.gala.shardId);
 });

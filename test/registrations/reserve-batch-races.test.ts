@@ -12,12 +12,14 @@ import fc from 'fast-check';
 import { sql, type RawBuilder } from 'kysely';
 import { afterAll, beforeEach, expect } from 'vitest';
 import { bookedIn } from '../harness/booked-in.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { anyBatch, createWorld, toSubmissions, type World } from '../harness/drawn-reservations.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { registrationsOfBatch } from '../harness/stored-batch.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = databaseTest();
 
 const POOLS = 6;
 const BATCHES = 90;
@@ -27,7 +29,7 @@ let pools: Database[];
 let world: World;
 
 test.beforeAll(async () => {
-  const one = { connectionString: database.url, applicationName: 'tests', maxConnections: 1 };
+  const one = { connectionString: given.database.url, applicationName: 'tests', maxConnections: 1 };
   // Batches wait for their pool's only connection, on a slow machine for long.
   const options = { ...one, connectTimeoutMs: 30_000 };
   pools = Array.from({ length: POOLS }, () => connect({ ...options, prepareStatements: true }));
@@ -39,7 +41,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   world = await createWorld(
-    database.db,
+    given.database.db,
     CAPACITIES.map((capacity) => ({
       event: 0,
       capacity,
@@ -74,7 +76,11 @@ function batchOf(ticket: number, size: number): Reservation[] {
 
 async function takenOf(ticket: number): Promise<number> {
   const { id } = world.model.tickets[ticket]!;
-  const row = await database.db.selectFrom('tickets').select('taken').where('id', '=', id).executeTakeFirst();
+  const row = await given.database.db
+    .selectFrom('tickets')
+    .select('taken')
+    .where('id', '=', id)
+    .executeTakeFirst();
   return row!.taken;
 }
 
@@ -94,7 +100,7 @@ test('batches that race for the same tickets over several connections sell every
   expect(serials).toHaveLength(7 + 40);
   expect(new Set(serials).size).toBe(serials.length);
   expect(await Promise.all(CAPACITIES.map((_, ticket) => takenOf(ticket)))).toEqual(CAPACITIES);
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
   await expectOwnSerials(ids, outcomes);
 });
 
@@ -103,13 +109,15 @@ test('batches whose serials lie among each other each find their own registratio
   // Two processes that take serials alternately: every tenth from 1001 on, and every tenth from 1002 on.
   const takeEveryTenth = (from: number) =>
     sql`alter sequence registrations_serial_seq increment by 10 restart with ${sql.lit(from)}`.execute(
-      database.db,
+      given.database.db,
     );
   await takeEveryTenth(1_001);
   const first = await reserveBatch(pools[1]!, ids[0]!, batchOf(2, 4));
   await takeEveryTenth(1_002);
   const second = await reserveBatch(pools[2]!, ids[1]!, batchOf(1, 3));
-  await sql`alter sequence registrations_serial_seq increment by 1 restart with 2000`.execute(database.db);
+  await sql`alter sequence registrations_serial_seq increment by 1 restart with 2000`.execute(
+    given.database.db,
+  );
   const outcomes = [first, second];
 
   const [early, late] = outcomes.map(seatsOf);
@@ -122,17 +130,17 @@ test('batches whose serials lie among each other each find their own registratio
 async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
   await sql`
     create or replace function pause() returns trigger language plpgsql as $$
-      begin perform pg_advisory_xact_lock(1); return new; end $$`.execute(database.db);
+      begin perform pg_advisory_xact_lock(1); return new; end $$`.execute(given.database.db);
   await sql`
     create trigger pause before insert on ${sql.table(table)} for each row
-    when (${condition}) execute function pause()`.execute(database.db);
+    when (${condition}) execute function pause()`.execute(given.database.db);
   await sql`select pg_advisory_lock(1)`.execute(pools[0]!);
   return {
     /** Resolves when this many statements wait for this lock or for each other. */
-    waiters: (count: number) => waitForLockWaiters(database.db, count),
+    waiters: (count: number) => waitForLockWaiters(given.database.db, count),
     release: async () => {
       await sql`select pg_advisory_unlock(1)`.execute(pools[0]!);
-      await sql`drop trigger pause on ${sql.table(table)}`.execute(database.db);
+      await sql`drop trigger pause on ${sql.table(table)}`.execute(given.database.db);
     },
   };
 }
@@ -140,11 +148,15 @@ async function pauseBefore(table: string, condition: RawBuilder<unknown>) {
 async function expectOwnSerials(ids: string[], outcomes: Outcome[][]): Promise<void> {
   for (const [index, id] of ids.entries()) {
     const expected = seatsOf(outcomes[index]!);
-    const found = (await registrationsOfBatch(database.db, world.events[0].shardId, id)).map(
+    const found = (await registrationsOfBatch(given.database.db, world.events[0].shardId, id)).map(
       ({ serial }) => serial,
     );
     expect(found.toSorted((a, b) => a - b)).toEqual(expected);
-    const rows = await tablesOf(database.db).selectFrom('batches').selectAll().where('id', '=', id).execute();
+    const rows = await tablesOf(given.database.db)
+      .selectFrom('batches')
+      .selectAll()
+      .where('id', '=', id)
+      .execute();
     expect(rows.map((row) => [row.first_serial, row.last_serial])).toEqual(
       expected.length > 0 ? [[expected[0], expected.at(-1)]] : [],
     );
@@ -172,7 +184,7 @@ test.each<[string, string, string, (n: number) => number | string, (n: number) =
       batchOf(ticket, 2).map((one, index) => ({ ...one, ...share(numbers[index]!) }));
     await sql`
       insert into partners (id, name) overriding system value values (${LOW}, 'low'), (${HIGH}, 'high')
-      on conflict do nothing`.execute(database.db);
+      on conflict do nothing`.execute(given.database.db);
     // The first batch stops between the two rows.
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(pools[1]!);
     const isFirst = sql`pg_backend_pid() = ${sql.lit(rows[0]!.pid)}`;
@@ -196,12 +208,12 @@ test('two batches with the same tickets in opposite order never wait for each ot
   await sql`
     insert into tickets (shard_id, event_id, title, capacity, last_modified_by)
     select ${world.events[0].shardId}::integer, ${low!.eventId}::integer, 'Another', 1, 'test' from generate_series(1, 10000)`.execute(
-    database.db,
+    given.database.db,
   );
-  await sql`analyze tickets`.execute(database.db);
+  await sql`analyze tickets`.execute(given.database.db);
   const batch = [...batchOf(1, 1), ...batchOf(2, 1)];
   expect(batch.map(({ ticketId }) => ticketId)).toEqual([low!.id, high!.id]);
-  const held = await holdTicket(database.db, low!.id);
+  const held = await holdTicket(given.database.db, low!.id);
   const first = reserveBatch(pools[1]!, randomUUID(), batch);
   await held.waiters(1);
   const second = reserveBatch(pools[2]!, randomUUID(), batch.toReversed());
@@ -245,7 +257,7 @@ test('a value that Postgres refuses undoes the whole batch', async () => {
   );
   expect(refused).toBe('bad-value');
   expect(await takenOf(1)).toBe(0);
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 test('no SQL, by whoever written, can sell a seat that is not there', async () => {
@@ -253,11 +265,11 @@ test('no SQL, by whoever written, can sell a seat that is not there', async () =
   const { id } = world.model.tickets[1]!;
   const refused = { code: '23514', constraint: 'no_seat_is_sold_twice' };
   const setTaken = (taken: number) =>
-    sql`update tickets set taken = ${taken} where id = ${id}`.execute(database.db);
+    sql`update tickets set taken = ${taken} where id = ${id}`.execute(given.database.db);
   await expect(setTaken(8)).rejects.toMatchObject(refused);
   await expect(setTaken(-1)).rejects.toMatchObject(refused);
   await expect(
-    updateTicket(database.db, { shardId: world.events[0].shardId, id }, { capacity: 4 }, 'test'),
+    updateTicket(given.database.db, { shardId: world.events[0].shardId, id }, { capacity: 4 }, 'test'),
   ).rejects.toMatchObject(refused);
   expect(await takenOf(1)).toBe(5);
 });
@@ -266,8 +278,8 @@ test('reconcile names the ticket and the batch whose books do not balance', asyn
   const id = randomUUID();
   await reserveBatch(pools[0]!, id, batchOf(1, 2));
   const { id: ticketId } = world.model.tickets[1]!;
-  await sql`delete from registrations where batch_id = ${id} and position = 1`.execute(database.db);
-  expect(await reconcile(database.db)).toEqual([
+  await sql`delete from registrations where batch_id = ${id} and position = 1`.execute(given.database.db);
+  expect(await reconcile(given.database.db)).toEqual([
     {
       subject: bookedIn(world.events[0].shardId, `batch ${id}`),
       problem: 'should have 2 registrations, but has 1',
@@ -285,7 +297,9 @@ test.each([
   ['free text', { extraData2: 'x'.repeat(4_001) }],
 ])('Postgres refuses what is longer than any field may be: %s', async (_, differing) => {
   const batch = batchOf(2, 2).map((one) => ({ ...one, ...differing }));
-  const error = await reserveBatch(database.db, randomUUID(), batch).catch((refusal: unknown) => refusal);
+  const error = await reserveBatch(given.database.db, randomUUID(), batch).catch(
+    (refusal: unknown) => refusal,
+  );
   expect(error).toMatchObject({ code: '22001' });
   expect(statementFailure(error)).toBe('bad-value');
   expect(await takenOf(2)).toBe(0);

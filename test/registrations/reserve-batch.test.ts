@@ -13,7 +13,7 @@ import { listAllocations } from '@floodgate/tickets/allocations';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import {
   anyStep,
@@ -32,6 +32,8 @@ import {
 import { registrationsOfBatch } from '../harness/stored-batch.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
+const { test, given } = databaseTest();
+
 /** How often each outcome occurred. */
 type Seen = Record<string, number>;
 
@@ -44,7 +46,7 @@ test('one statement does for a batch what a plain model does one reservation aft
     fc.array(anyStep, { minLength: 4, maxLength: 12 }),
     fc.constantFrom('reject' as const, 'reject' as const, 'return_existing' as const),
     async (tickets, steps, policy) => {
-      const world = await createWorld(database.db, tickets, policy);
+      const world = await createWorld(given.database.db, tickets, policy);
       for (const step of steps) await take(world, step, seen);
       await endHolds(world);
       await expireAllHolds(world, seen);
@@ -91,8 +93,8 @@ async function take(world: World, step: DrawnStep, seen: Seen): Promise<void> {
 async function reserveAndCompare(world: World, drawn: readonly DrawnSubmission[], seen: Seen): Promise<void> {
   const submissions = toSubmissions(world, drawn);
   const batchId = randomUUID();
-  await forgetExpiredKeys(database.db, submissions);
-  const outcomes = await reserveBatch(database.db, batchId, submissions, {
+  await forgetExpiredKeys(given.database.db, submissions);
+  const outcomes = await reserveBatch(given.database.db, batchId, submissions, {
     holdSharePercent: HOLD_SHARE_PERCENT,
   });
   expect(outcomes).toHaveLength(submissions.length);
@@ -108,7 +110,7 @@ async function reserveAndCompare(world: World, drawn: readonly DrawnSubmission[]
   // A batch without a seat has stored only keys.
   if (!world.model.registrations.some((seat) => seat.batchId === batchId)) return;
   const again = { holdSharePercent: HOLD_SHARE_PERCENT, isRepeat: true };
-  expect(await reserveBatch(database.db, batchId, submissions, again)).toEqual(outcomes);
+  expect(await reserveBatch(given.database.db, batchId, submissions, again)).toEqual(outcomes);
 }
 
 /** Accepts any serial for a new seat, because Postgres chooses it. */
@@ -134,7 +136,7 @@ async function compareBatch({ model, events }: World, batchId: string): Promise<
   // In insertion order: by attendee if attendees must be unique, otherwise by position.
   const serials = mine.map(({ serial }) => serial).toSorted((a, b) => a - b);
   expect(new Set(serials).size).toBe(serials.length);
-  const batches = await tablesOf(database.db)
+  const batches = await tablesOf(given.database.db)
     .selectFrom('batches')
     .selectAll()
     .where('id', '=', batchId)
@@ -144,21 +146,21 @@ async function compareBatch({ model, events }: World, batchId: string): Promise<
   );
   // The relay leaves the batch to the queue for this long.
   for (const { relay_at, created_at } of batches) expect(Number(relay_at) - Number(created_at)).toBe(5_000);
-  expect(await registrationsOfBatch(database.db, events[0].shardId, batchId)).toEqual(
+  expect(await registrationsOfBatch(given.database.db, events[0].shardId, batchId)).toEqual(
     mine.map(({ position, serial, passCode }) => ({ position, serial, passCode })),
   );
 }
 
 async function compareTables({ model, events }: World): Promise<void> {
   const eventIds = eventIdsOf(events);
-  const tickets = await database.db
+  const tickets = await given.database.db
     .selectFrom('tickets')
     .select(['id', 'taken'])
     .where('event_id', 'in', eventIds)
     .orderBy('id')
     .execute();
   expect(tickets).toEqual(model.tickets.map(({ id, taken }) => ({ id, taken })));
-  const rows = await tablesOf(database.db)
+  const rows = await tablesOf(given.database.db)
     .selectFrom('registrations')
     .selectAll()
     .where('event_id', 'in', eventIds)
@@ -201,7 +203,7 @@ async function compareTables({ model, events }: World): Promise<void> {
 /** Each allocation has the number of the seats that its partner has taken. */
 async function compareAllocations({ model }: World): Promise<void> {
   for (const { id, allocations } of model.tickets) {
-    const stored = await listAllocations(database.db, model.registrations[0]?.shardId ?? 0, [id]);
+    const stored = await listAllocations(given.database.db, model.registrations[0]?.shardId ?? 0, [id]);
     const takenBy = (partnerId: number) =>
       model.registrations.filter(
         (one) => one.ticketId === id && one.partnerId === partnerId && !one.cancelled,
@@ -217,7 +219,7 @@ async function compareJournal({ model, events }: World): Promise<void> {
   const told: string[] = [];
   const news = new Map<number, string[]>();
   for (const { eventId, shardId } of events) {
-    for (const { kind, serial, ticketId } of await journalOf(database.db, { shardId, eventId }))
+    for (const { kind, serial, ticketId } of await journalOf(given.database.db, { shardId, eventId }))
       if (ticketId === null) told.push(`${serial} ${kind}`);
       else news.set(ticketId, [...(news.get(ticketId) ?? []), kind]);
   }
@@ -240,7 +242,7 @@ async function cancel(world: World, drawn: DrawnCancellations, seen: Seen): Prom
   const before = world.model.journal.length;
   // The model cancels one after the other, Postgres all together. A registration that is named twice is cancelled once.
   const expected = cancellations.map((cancellation) => world.model.cancel(cancellation));
-  expect(await changeRegistrations(database.db, shardId, 'cancelled', cancellations)).toEqual(expected);
+  expect(await changeRegistrations(given.database.db, shardId, 'cancelled', cancellations)).toEqual(expected);
   for (const outcome of expected) count(seen, `cancellation, ${outcome}`);
   if (world.model.journal.length > before) count(seen, 'cancelled');
 }
@@ -250,14 +252,14 @@ async function confirm(world: World, drawn: readonly DrawnNamed[], seen: Seen): 
   if (named.length === 0) return;
   const { shardId } = world.events[0];
   const expected = named.map((one) => world.model.confirm(one));
-  expect(await changeRegistrations(database.db, shardId, 'confirmed', named)).toEqual(expected);
+  expect(await changeRegistrations(given.database.db, shardId, 'confirmed', named)).toEqual(expected);
   for (const outcome of expected) count(seen, `confirmation, ${outcome}`);
 }
 
 /** Makes all holds expire. */
 async function endHolds({ model, events }: World): Promise<void> {
   model.endHolds();
-  await tablesOf(database.db)
+  await tablesOf(given.database.db)
     .updateTable('registrations')
     .set({ held_until: sql<Date>`now() - interval '1 s'` })
     .where('shard_id', '=', events[0].shardId)
@@ -268,7 +270,7 @@ async function endHolds({ model, events }: World): Promise<void> {
 }
 
 async function expireAllHolds({ model, events }: World, seen: Seen): Promise<void> {
-  const expired = await expireHolds(database.db, events[0].shardId, 1_000);
+  const expired = await expireHolds(given.database.db, events[0].shardId, 1_000);
   // An earlier run can have left holds in the shard.
   expect(expired).toBeGreaterThanOrEqual(model.expireHolds());
   if (expired > 0) count(seen, 'expired');
@@ -276,14 +278,14 @@ async function expireAllHolds({ model, events }: World, seen: Seen): Promise<voi
 
 /** Finalizes all pending batches, as a worker does. */
 async function finalize({ model, events }: World): Promise<void> {
-  await finalizePending(database.db, events[0].shardId);
+  await finalizePending(given.database.db, events[0].shardId);
   model.finalize();
 }
 
 /** Makes all idempotency keys older than their lifetime of 24 hours. */
 async function passADay({ model, events }: World): Promise<void> {
   model.forgetKeys();
-  await tablesOf(database.db)
+  await tablesOf(given.database.db)
     .updateTable('idempotency_keys')
     .set({ created_at: sql<never>`now() - interval '24 h'` })
     .where('event_id', 'in', eventIdsOf(events))

@@ -7,7 +7,7 @@ import { reconcile } from '@floodgate/registrations';
 import { createTicket } from '@floodgate/tickets';
 import { sql } from 'kysely';
 import { afterAll, describe, expect } from 'vitest';
-import { api, database, partner, test, ticketId, gala as trial, useTicket } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { operationsOf, readDocument } from '../harness/contract-document.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
@@ -18,25 +18,27 @@ import { exchange, requestText } from '../harness/raw-http.ts';
 import { runCli } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
+const { test, given } = apiTest();
+
 // Test keys and test events.
 
 test.override('event', { mode: 'test' });
 test.override('ticket', {});
 
 afterAll(async () => {
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 const codeOf = ({ body }: Answer) => body.responseCode;
 const codesOf = ({ body }: Answer) =>
   (body.responseData as Answer['body'][]).map((item) => item.responseCode);
 const addressOf = (code: string) => `code-${code}@floodgate.invalid`;
-const provoking = (code: string) => attendee(ticketId, { emailAddress: addressOf(code) });
+const provoking = (code: string) => attendee(given.ticketId, { emailAddress: addressOf(code) });
 const keyed = () => ({ 'idempotency-key': randomUUID() });
 
-async function taken(id = ticketId): Promise<number> {
+async function taken(id = given.ticketId): Promise<number> {
   const { rows } = await sql<{ taken: number }>`select taken from tickets where id = ${id}`.execute(
-    database.db,
+    given.database.db,
   );
   return rows[0]!.taken;
 }
@@ -59,7 +61,7 @@ describe('an address under a test event', () => {
   });
 
   test.for(SINGLE)('provokes %s', async (code) => {
-    expectFailure(await partner.register(provoking(code)), code);
+    expectFailure(await given.partner.register(provoking(code)), code);
     expect(await taken()).toBe(code === '91' ? 1 : 0);
   });
 
@@ -67,76 +69,86 @@ describe('an address under a test event', () => {
     const headers = keyed();
     for (const emailAddress of ['CODE-32@Floodgate.INVALID', 'code-32+a.b+c@floodgate.invalid'])
       for (const _ of [1, 2])
-        expectFailure(await partner.register(attendee(ticketId, { emailAddress }), headers), '32');
+        expectFailure(
+          await given.partner.register(attendee(given.ticketId, { emailAddress }), headers),
+          '32',
+        );
   });
 
   test.for(['code-00', 'code-34', 'code-36', 'code-77', 'code-3', 'xcode-32', 'code-321'])(
     'is an ordinary one: %s',
     async (name) => {
       const emailAddress = `${name}@floodgate.invalid`;
-      expect(codeOf(await partner.register(attendee(ticketId, { emailAddress })))).toBe('00');
+      expect(codeOf(await given.partner.register(attendee(given.ticketId, { emailAddress })))).toBe('00');
     },
   );
 
   test('loses the answer that a seat was reserved (91): the same key once more is answered 00', async () => {
     const headers = keyed();
-    expectFailure(await partner.register(provoking('91'), headers), '91');
-    const again = await partner.register(provoking('91'), headers);
+    expectFailure(await given.partner.register(provoking('91'), headers), '91');
+    const again = await given.partner.register(provoking('91'), headers);
     expect([codeOf(again), again.headers.get('idempotent-replayed')]).toEqual(['00', 'true']);
     expect(await taken()).toBe(1);
   });
 
   test('loses no other answer', async () => {
-    await useTicket({ capacity: 0 });
-    expectFailure(await partner.register(provoking('91')), '32');
+    await given.useTicket({ capacity: 0 });
+    expectFailure(await given.partner.register(provoking('91')), '32');
   });
 });
 
 describe('an address in a bulk call under a test event', () => {
   test.for(BULK_ITEM_FAILURES)('provokes %s in its place', async (code) => {
-    const call = [attendee(ticketId), provoking(code), attendee(ticketId)];
-    const answer = await partner.registerBulk(call);
+    const call = [attendee(given.ticketId), provoking(code), attendee(given.ticketId)];
+    const answer = await given.partner.registerBulk(call);
     expect(codesOf(answer)).toEqual(['00', code, '00']);
     expect(await taken()).toBe(2);
   });
 
   test.for(BULK_ITEM_FAILURES)('refuses the whole group by %s', async (code) => {
-    const answer = await partner.registerBulk([attendee(ticketId), provoking(code)], 'all', keyed());
+    const answer = await given.partner.registerBulk(
+      [attendee(given.ticketId), provoking(code)],
+      'all',
+      keyed(),
+    );
     expect(codesOf(answer)).toEqual(['36', code]);
     expect(await taken()).toBe(0);
   });
 
   test('provokes several at once, and each of a call has its own answer', async () => {
     const call = ['30', '31', '00', '33', '00'].map(provoking);
-    expect(codesOf(await partner.registerBulk(call))).toEqual(['30', '31', '00', '33', '00']);
-    expect(codesOf(await partner.registerBulk(['32', '33'].map(provoking)))).toEqual(['32', '33']);
+    expect(codesOf(await given.partner.registerBulk(call))).toEqual(['30', '31', '00', '33', '00']);
+    expect(codesOf(await given.partner.registerBulk(['32', '33'].map(provoking)))).toEqual(['32', '33']);
     expect(await taken()).toBe(2);
   });
 
   test.for(OF_CALL)('provokes %s for the call', async (code) => {
-    expectFailure(await partner.registerBulk([attendee(ticketId), provoking(code), provoking('32')]), code);
+    expectFailure(
+      await given.partner.registerBulk([attendee(given.ticketId), provoking(code), provoking('32')]),
+      code,
+    );
     expect(await taken()).toBe(code === '91' ? 2 : 0);
   });
 
   test('of two that lose or refuse the call, the refusal wins', async () => {
-    expectFailure(await partner.registerBulk([provoking('91'), provoking('90')]), '90');
+    expectFailure(await given.partner.registerBulk([provoking('91'), provoking('90')]), '90');
     expect(await taken()).toBe(0);
   });
 
   test('loses the answer (91): the same key once more gives it', async () => {
     const headers = keyed();
-    const call = [provoking('91'), provoking('32'), attendee(ticketId)];
-    expectFailure(await partner.registerBulk(call, 'each', headers), '91');
-    const again = await partner.registerBulk(call, 'each', headers);
+    const call = [provoking('91'), provoking('32'), attendee(given.ticketId)];
+    expectFailure(await given.partner.registerBulk(call, 'each', headers), '91');
+    const again = await given.partner.registerBulk(call, 'each', headers);
     expect([codesOf(again), again.headers.get('idempotent-replayed')]).toEqual([['00', '32', '00'], 'true']);
     expect(await taken()).toBe(2);
   });
 });
 
 test('under a live event these are addresses like any other', async () => {
-  const gala = await createFixture(database.db);
+  const gala = await createFixture(given.database.db);
   const ticket = await gala.addTicket();
-  const live = new PartnerClient(api.baseUrl, gala);
+  const live = new PartnerClient(given.api.baseUrl, gala);
   const attendees = [...SINGLE, '36'].map((code) => attendee(ticket, { emailAddress: addressOf(code) }));
   for (const one of attendees) expect(codeOf(await live.register(one))).toBe('00');
   for (const mode of ['each', 'all'])
@@ -144,26 +156,28 @@ test('under a live event these are addresses like any other', async () => {
 });
 
 test('what is provoked is no fault in the log', async () => {
-  const before = api.log().length;
-  await partner.register(provoking('99'));
-  await partner.registerBulk([provoking('99')]);
-  expect(api.log().slice(before)).not.toMatch(/unexpected/);
+  const before = given.api.log().length;
+  await given.partner.register(provoking('99'));
+  await given.partner.registerBulk([provoking('99')]);
+  expect(given.api.log().slice(before)).not.toMatch(/unexpected/);
 });
 
 test('a registration under a test event is stored as one under a live event', async () => {
-  await partner.register(attendee(ticketId));
-  const rows = tablesOf(database.db).selectFrom('registrations').select('attendee_digest');
-  expect(await rows.where('event_id', '=', trial.eventId).execute()).toEqual([{ attendee_digest: null }]);
+  await given.partner.register(attendee(given.ticketId));
+  const rows = tablesOf(given.database.db).selectFrom('registrations').select('attendee_digest');
+  expect(await rows.where('event_id', '=', given.gala.eventId).execute()).toEqual([
+    { attendee_digest: null },
+  ]);
 });
 
 describe('modes', () => {
   /** Returns the answer without the headers that differ in every answer. */
   async function ask(path: string, secretKey: string, eventRef: string) {
     const method = path === 'tickets' ? 'GET' : 'POST';
-    const { status, text, headers } = await partner.request(`/api/v1/events/${path}`, {
+    const { status, text, headers } = await given.partner.request(`/api/v1/events/${path}`, {
       method,
       headers: { 'x-secret-key': secretKey, 'x-event-ref': eventRef, 'content-type': 'application/json' },
-      ...(method === 'POST' && { body: JSON.stringify(attendee(ticketId)) }),
+      ...(method === 'POST' && { body: JSON.stringify(attendee(given.ticketId)) }),
     });
     const kept = [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
     return { status, text, headers: kept };
@@ -173,42 +187,44 @@ describe('modes', () => {
     ['live', 'test'],
     ['test', 'live'],
   ] as const)('a %s key finds no %s event, as if there were none', async ([ofKey, ofEvent]) => {
-    const owner = await createFixture(database.db, 'allow', ofKey);
-    const event = await createFixture(database.db, 'allow', ofEvent);
-    await grantEvent(database.db, owner.partnerId, event.eventId);
+    const owner = await createFixture(given.database.db, 'allow', ofKey);
+    const event = await createFixture(given.database.db, 'allow', ofEvent);
+    await grantEvent(given.database.db, owner.partnerId, event.eventId);
     for (const path of ['tickets', 'register', 'reset']) {
       const answer = await ask(path, owner.secretKey, event.eventRef);
       expect(answer).toEqual(await ask(path, owner.secretKey, randomUUID()));
       expect(JSON.parse(answer.text)).toMatchObject({ responseCode: '21' });
       expect(answer.status).toBe(404);
     }
-    const { secretKey } = await issueKey(database.db, owner.partnerId, null, ofEvent);
+    const { secretKey } = await issueKey(given.database.db, owner.partnerId, null, ofEvent);
     expect((await ask('tickets', secretKey, event.eventRef)).status).toBe(200);
   });
 
   test('a key says its mode, and what it says must be true', async () => {
-    const { secretKey } = trial;
-    const live = await issueKey(database.db, trial.partnerId);
+    const { secretKey } = given.gala;
+    const live = await issueKey(given.database.db, given.gala.partnerId);
     expect([secretKey, live.secretKey]).toEqual([
       expect.stringMatching(/^fg_test_[0-9a-f]{16}_/),
       expect.stringMatching(/^fg_[0-9a-f]{16}_/),
     ]);
     expect([secretKey, live.secretKey].map((text) => parseSecretKey(text)?.mode)).toEqual(['test', 'live']);
-    const stored = (await listKeys(database.db, trial.partnerId)).find(({ keyId }) => keyId === live.keyId);
+    const stored = (await listKeys(given.database.db, given.gala.partnerId)).find(
+      ({ keyId }) => keyId === live.keyId,
+    );
     expect(stored?.mode).toBe('live');
     for (const pretended of [secretKey.replace('fg_test_', 'fg_'), live.secretKey.replace('fg_', 'fg_test_')])
-      for (const eventRef of [trial.eventRef, randomUUID()])
+      for (const eventRef of [given.gala.eventRef, randomUUID()])
         expect((await ask('tickets', pretended, eventRef)).text).toContain('"20"');
   });
 
   test('operators make them, and see which is which', async () => {
     const cli = async <Document>(...args: string[]): Promise<Document> => {
-      const { code, output } = await runCli({ DATABASE_URL: database.url }, ...args, '--json');
+      const { code, output } = await runCli({ DATABASE_URL: given.database.url }, ...args, '--json');
       expect(code, output).toBe(0);
       return JSON.parse(output) as Document;
     };
     type Made = { id: number; keyId: string; secretKey: string; mode: string };
-    const partnerId = String(trial.partnerId);
+    const partnerId = String(given.gala.partnerId);
     const made = await cli<Made>('key', 'issue', partnerId, '--test');
     const successor = await cli<Made>('key', 'rotate', made.keyId);
     const live = await cli<Made>('key', 'issue', partnerId);
@@ -229,7 +245,7 @@ describe('modes', () => {
     expect(events.map(({ mode }) => mode)).toEqual(['test', 'live']);
     const listed = await cli<Made[]>('event', 'list');
     expect(events.map(({ id }) => listed.find((row) => row.id === id)?.mode)).toEqual(['test', 'live']);
-    const { output } = await runCli({ DATABASE_URL: database.url }, 'event', 'list');
+    const { output } = await runCli({ DATABASE_URL: given.database.url }, 'event', 'list');
     expect(output).toMatch(/ mode .*\n[^]* test /);
   });
 });
@@ -242,31 +258,41 @@ const expectReset = (answer: Answer, cancelled: number, more = false) =>
 
 describe('a reset', () => {
   test('gives back every seat of a test event, whatever has become of it, and forgets the keys', async () => {
-    await useTicket({ capacity: 4 });
+    await given.useTicket({ capacity: 4 });
     const headers = keyed();
-    const first = await partner.register(attendee(ticketId), headers);
-    const others = await partner.registerBulk([attendee(ticketId), attendee(ticketId)], 'all', keyed());
-    const held = await partner.register(attendee(ticketId), { 'hold-for': '60' });
+    const first = await given.partner.register(attendee(given.ticketId), headers);
+    const others = await given.partner.registerBulk(
+      [attendee(given.ticketId), attendee(given.ticketId)],
+      'all',
+      keyed(),
+    );
+    const held = await given.partner.register(attendee(given.ticketId), { 'hold-for': '60' });
     const passes = [first, held].map(({ body }) => String(body.responseData));
     expect([...codesOf(others), codeOf(held)]).toEqual(['00', '00', '00']);
-    expect(codeOf(await partner.register(attendee(ticketId)))).toBe('32');
-    await partner.cancel(passes[0]!);
-    expectReset(await partner.reset(), 3);
+    expect(codeOf(await given.partner.register(attendee(given.ticketId)))).toBe('32');
+    await given.partner.cancel(passes[0]!);
+    expectReset(await given.partner.reset(), 3);
     expect(await taken()).toBe(0);
     for (const pass of passes)
-      expect((await partner.registration(pass)).body.responseData).toMatchObject({ state: 'cancelled' });
+      expect((await given.partner.registration(pass)).body.responseData).toMatchObject({
+        state: 'cancelled',
+      });
     // The key can be used again: the call registers, even with another request.
-    const again = await partner.register(attendee(ticketId, { fullName: 'Somebody Else' }), headers);
+    const again = await given.partner.register(
+      attendee(given.ticketId, { fullName: 'Somebody Else' }),
+      headers,
+    );
     expect([codeOf(again), again.headers.get('idempotent-replayed')]).toEqual(['00', null]);
-    expectReset(await partner.reset(), 1);
-    expectReset(await partner.reset(), 0);
+    expectReset(await given.partner.reset(), 1);
+    expectReset(await given.partner.reset(), 0);
   });
 
   test('finds what is finalized, held or confirmed, and looks at each part of the journal once', async () => {
-    const { shardId, eventId, partnerId } = trial;
-    const register = (headers: Record<string, string> = {}) => partner.register(attendee(ticketId), headers);
+    const { shardId, eventId, partnerId } = given.gala;
+    const register = (headers: Record<string, string> = {}) =>
+      given.partner.register(attendee(given.ticketId), headers);
     const cursor = async () => {
-      const rows = tablesOf(database.db)
+      const rows = tablesOf(given.database.db)
         .selectFrom('test_resets')
         .selectAll()
         .where('event_id', '=', eventId);
@@ -275,38 +301,43 @@ describe('a reset', () => {
     await register();
     const held = String((await register({ 'hold-for': '60' })).body.responseData);
     await register({ 'hold-for': '60' });
-    await finalizePending(database.db, shardId);
-    await partner.confirm(held);
+    await finalizePending(given.database.db, shardId);
+    await given.partner.confirm(held);
     await register();
-    expectReset(await partner.reset(), 4);
-    await finalizePending(database.db, shardId);
-    expectReset(await partner.reset(), 0);
-    const { cursor: head } = (await readJournal(database.db, { shardId, eventId, partnerId }, 0, 100)) as {
+    expectReset(await given.partner.reset(), 4);
+    await finalizePending(given.database.db, shardId);
+    expectReset(await given.partner.reset(), 0);
+    const { cursor: head } = (await readJournal(
+      given.database.db,
+      { shardId, eventId, partnerId },
+      0,
+      100,
+    )) as {
       cursor: number;
     };
     expect(await cursor()).toEqual([[partnerId, head]]);
     await register();
-    await finalizePending(database.db, shardId);
-    expectReset(await partner.reset(), 1);
+    await finalizePending(given.database.db, shardId);
+    expectReset(await given.partner.reset(), 1);
     expect(await taken()).toBe(0);
   });
 
   test('starts again where the journal was restored from an earlier state', async () => {
-    const { shardId, eventId, partnerId } = trial;
-    await partner.register(attendee(ticketId));
-    await finalizePending(database.db, shardId);
-    await tablesOf(database.db)
+    const { shardId, eventId, partnerId } = given.gala;
+    await given.partner.register(attendee(given.ticketId));
+    await finalizePending(given.database.db, shardId);
+    await tablesOf(given.database.db)
       .insertInto('test_resets')
       .values({ shard_id: shardId, event_id: eventId, partner_id: partnerId, journal_offset: 1_000_000 })
       .execute();
-    expectReset(await partner.reset(), 1);
+    expectReset(await given.partner.reset(), 1);
   });
 
   test('frees attendees whom the event takes once, and those who get their first seat again', async () => {
     for (const policy of ['reject', 'return_existing'] as const) {
-      const once = await createFixture(database.db, policy, 'test');
+      const once = await createFixture(given.database.db, policy, 'test');
       const ticket = await once.addTicket();
-      const client = new PartnerClient(api.baseUrl, once);
+      const client = new PartnerClient(given.api.baseUrl, once);
       const first = await client.register(attendee(ticket));
       expectReset(await client.reset(), 1);
       const second = await client.register(attendee(ticket));
@@ -316,25 +347,30 @@ describe('a reset', () => {
   });
 
   test("leaves what is another partner's, or of another event, as it is", async () => {
-    const other = await createFixture(database.db, 'allow', 'test');
-    await grantEvent(database.db, other.partnerId, trial.eventId);
-    const neighbour = new PartnerClient(api.baseUrl, { ...trial, secretKey: other.secretKey });
-    const elsewhere = new PartnerClient(api.baseUrl, other);
+    const other = await createFixture(given.database.db, 'allow', 'test');
+    await grantEvent(given.database.db, other.partnerId, given.gala.eventId);
+    const neighbour = new PartnerClient(given.api.baseUrl, { ...given.gala, secretKey: other.secretKey });
+    const elsewhere = new PartnerClient(given.api.baseUrl, other);
     const headers = keyed();
-    const theirs = await neighbour.register(attendee(ticketId), headers);
+    const theirs = await neighbour.register(attendee(given.ticketId), headers);
     const apart = await elsewhere.register(attendee(await other.addTicket()), headers);
-    const second = await createEvent(database.db, {
+    const second = await createEvent(given.database.db, {
       name: 'Ball',
       passPrefix: 'BALL',
       duplicatePolicy: 'allow',
       mode: 'test',
     });
-    await grantEvent(database.db, trial.partnerId, second.id);
-    const besides = new PartnerClient(api.baseUrl, { ...trial, eventRef: second.ref });
-    const ballTicket = await createTicket(database.db, second.id, { title: 'Ball', capacity: 1 }, 'test');
+    await grantEvent(given.database.db, given.gala.partnerId, second.id);
+    const besides = new PartnerClient(given.api.baseUrl, { ...given.gala, eventRef: second.ref });
+    const ballTicket = await createTicket(
+      given.database.db,
+      second.id,
+      { title: 'Ball', capacity: 1 },
+      'test',
+    );
     const own = await besides.register(attendee(ballTicket.id), headers);
-    await partner.register(attendee(ticketId), headers);
-    expectReset(await partner.reset(), 1);
+    await given.partner.register(attendee(given.ticketId), headers);
+    expectReset(await given.partner.reset(), 1);
     for (const [client, { body }] of [
       [neighbour, theirs],
       [elsewhere, apart],
@@ -343,40 +379,42 @@ describe('a reset', () => {
       expect((await client.registration(String(body.responseData))).body.responseData).toMatchObject({
         state: 'reserved',
       });
-    const replayed = await neighbour.register(attendee(ticketId), headers);
+    const replayed = await neighbour.register(attendee(given.ticketId), headers);
     expect([replayed.text, replayed.headers.get('idempotent-replayed')]).toEqual([theirs.text, 'true']);
     expect(await taken()).toBe(1);
   });
 
   test('heeds no deadline for cancellations', async () => {
-    await sql`update events set cancel_until = '2020-01-01' where id = ${trial.eventId}`.execute(database.db);
-    await partner.register(attendee(ticketId));
-    expectReset(await partner.reset(), 1);
+    await sql`update events set cancel_until = '2020-01-01' where id = ${given.gala.eventId}`.execute(
+      given.database.db,
+    );
+    await given.partner.register(attendee(given.ticketId));
+    expectReset(await given.partner.reset(), 1);
   });
 
   test('of very many takes several calls', async () => {
-    await useTicket({ capacity: 100_000 });
-    const thousand = Array.from({ length: 1_000 }, () => attendee(ticketId));
-    for (let call = 0; call < 10; call += 1) await partner.registerBulk(thousand, 'all', keyed());
+    await given.useTicket({ capacity: 100_000 });
+    const thousand = Array.from({ length: 1_000 }, () => attendee(given.ticketId));
+    for (let call = 0; call < 10; call += 1) await given.partner.registerBulk(thousand, 'all', keyed());
     const headers = keyed();
-    await partner.register(attendee(ticketId), headers);
-    expectReset(await partner.reset(), 10_000, true);
-    expectReset(await partner.reset(), 1);
+    await given.partner.register(attendee(given.ticketId), headers);
+    expectReset(await given.partner.reset(), 10_000, true);
+    expectReset(await given.partner.reset(), 1);
     expect(await taken()).toBe(0);
   });
 
   test('needs no room among the registrations that wait', async () => {
-    const small = await startInProcessApi({ DATABASE_URL: database.url, WAITING_LIMIT: '20' });
-    const client = new PartnerClient(small.baseUrl, trial);
-    await partner.registerBulk(Array.from({ length: 100 }, () => attendee(ticketId)));
+    const small = await startInProcessApi({ DATABASE_URL: given.database.url, WAITING_LIMIT: '20' });
+    const client = new PartnerClient(small.baseUrl, given.gala);
+    await given.partner.registerBulk(Array.from({ length: 100 }, () => attendee(given.ticketId)));
     expectReset(await client.reset(), 100);
     await small.close();
     expect(await taken()).toBe(0);
   });
 
   test('of a live event does not exist', async () => {
-    const gala = await createFixture(database.db);
-    const live = new PartnerClient(api.baseUrl, gala);
+    const gala = await createFixture(given.database.db);
+    const live = new PartnerClient(given.api.baseUrl, gala);
     const ticket = await gala.addTicket();
     await live.register(attendee(ticket));
     expectFailure(await live.reset(), '60', 404);
@@ -385,12 +423,12 @@ describe('a reset', () => {
 
   test('asks for no body, and reads none', async () => {
     const init = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{' };
-    expectReset(await partner.request('/api/v1/events/reset', init), 0);
+    expectReset(await given.partner.request('/api/v1/events/reset', init), 0);
     // Without a Content-Length, as `curl -X POST` sends it.
-    const { secretKey, eventRef } = trial;
+    const { secretKey, eventRef } = given.gala;
     for (const type of [{}, { 'content-type': 'application/json' }]) {
       const headers = { host: 'api', 'x-secret-key': secretKey, 'x-event-ref': eventRef, ...type };
-      expectReset(await exchange(api.baseUrl, requestText('POST /api/v1/events/reset', headers)), 0);
+      expectReset(await exchange(given.api.baseUrl, requestText('POST /api/v1/events/reset', headers)), 0);
     }
   });
 });

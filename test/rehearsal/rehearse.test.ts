@@ -3,13 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { runCli, startApiProcess } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
+
+const { test, given } = databaseTest();
 
 interface Document {
   figures: { offered: number; codes: Record<string, number>; soldTwice: number };
@@ -25,10 +27,14 @@ async function reportFile(): Promise<string> {
 
 async function startRehearsal() {
   const metricsPort = await findFreePort();
-  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url, METRICS_PORT: String(metricsPort) };
+  const env = {
+    DATABASE_URL: given.database.url,
+    QUEUE_URL: given.database.url,
+    METRICS_PORT: String(metricsPort),
+  };
   const api = await startApiProcess(env);
   onTestFinished(async () => void (await api.end()));
-  const event = await createFixture(database.db, 'allow', 'test');
+  const event = await createFixture(given.database.db, 'allow', 'test');
   const report = await reportFile();
   const rehearse = (of: Pick<Fixture, 'secretKey' | 'eventRef'>, ...args: string[]) =>
     runCli(
@@ -60,7 +66,7 @@ test('a launch is rehearsed: what was answered "00" is stored, and the report sa
   expect(objectives.every(({ isMet }) => isMet)).toBe(true);
   // On a busy machine, the generator can be late as well.
   expect(advice.at(-1)).toBe('All objectives are met. Nothing has to be scaled for this rate.');
-  const stored = await tablesOf(database.db).selectFrom('registrations').select('serial').execute();
+  const stored = await tablesOf(given.database.db).selectFrom('registrations').select('serial').execute();
   expect(stored).toHaveLength(150);
   const html = await readFile(report, 'utf8');
   expect(html).toContain('Rehearsal of a launch: passed');
@@ -107,7 +113,7 @@ test('it fails if an objective is missed, and says which', async () => {
 
 test('it refuses a live key, an unknown event, an address that does not answer, and metrics that are none', async () => {
   const { event, rehearse, metrics } = await startRehearsal();
-  const live = await createFixture(database.db);
+  const live = await createFixture(given.database.db);
   expect(await rehearse(live)).toMatchObject({
     code: 1,
     output: expect.stringContaining('a key for test events: it begins with fg_test_') as string,
@@ -115,7 +121,7 @@ test('it refuses a live key, an unknown event, an address that does not answer, 
   expect((await rehearse({ ...event, eventRef: live.eventRef })).output).toContain(
     'Get Tickets was answered 404',
   );
-  const empty = await createFixture(database.db, 'allow', 'test');
+  const empty = await createFixture(given.database.db, 'allow', 'test');
   expect((await rehearse(empty)).output).toContain('the event has no ticket on sale');
   await event.addTicket();
   expect((await rehearse(event, '--metrics', `${metrics}/none`)).output).toContain(

@@ -3,6 +3,7 @@ import type { TestProject } from 'vitest/node';
 import { connectInTest } from '../harness/connect-in-test.ts';
 import type { Engine } from '../harness/database-url.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import type { Tier } from '../tiers.ts';
 import { embeddedPostgres, postgresContainer } from './postgres.ts';
 import { localRedis, redisContainer } from './redis.ts';
 import { firstOf, given, type Source } from './server.ts';
@@ -11,6 +12,8 @@ import { prepareTemplate, readCitusServers } from './template.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     engine: Engine;
+    /** Long suites do more in the evidence tier. */
+    tier: Tier;
     /** Owner's URLs of the tests' servers: one Postgres, or the coordinator and the workers of a Citus cluster. */
     serverUrls: string[];
     /** The first of serverUrls, which tests connect to. */

@@ -1,23 +1,25 @@
 import { describe, expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
 import type { TestQueue } from '../harness/test-queue.ts';
 
+const { test, given } = databaseTest();
+
 // What a stop owes to those who were answered already.
 
 for (const backend of QUEUE_BACKENDS) {
   describe.skipIf(backend.missing)(titleOf(backend), () => {
     let queue: TestQueue;
-    useQueue(backend, (given) => ({ queue } = given));
+    useQueue(backend, (input) => ({ queue } = input));
 
     test('an API that stops tells the queue of what it has held back', async () => {
-      const fixture = await createFixture(database.db);
+      const fixture = await createFixture(given.database.db);
       const ticketId = await fixture.addTicket();
       const api = await startInProcessApi({
-        DATABASE_URL: database.url,
+        DATABASE_URL: given.database.url,
         QUEUE_URL: queue.url,
         QUEUE_NAMESPACE: queue.namespace,
       });

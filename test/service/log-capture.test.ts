@@ -5,13 +5,15 @@ import { sql } from 'kysely';
 import { afterAll, expect, inject } from 'vitest';
 import { connectInTest } from '../harness/connect-in-test.ts';
 import { TEMPLATE_NAMESPACE } from '../harness/database-url.ts';
-import { database, gala, sharedTest as test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { PartnerClient } from '../harness/partner-client.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = eventTest({ sharesEvent: true });
 
 const REGISTER = '/api/v1/events/register';
 
@@ -39,21 +41,21 @@ test.beforeAll(async () => {
   server = connectInTest(inject('postgresUrl'));
   role = `floodgate_test_${randomBytes(6).toString('hex')}`;
   await sql`create role ${sql.id(role)} login password ${sql.lit(PASSWORD)}`.execute(server);
-  await grantPrivileges(database.db, 'api', role);
-  await grantQueue(parseQueueUrl(database.url), role, TEMPLATE_NAMESPACE);
-  proxy = await TcpProxy.start(database.url);
+  await grantPrivileges(given.database.db, 'api', role);
+  await grantQueue(parseQueueUrl(given.database.url), role, TEMPLATE_NAMESPACE);
+  proxy = await TcpProxy.start(given.database.url);
   api = await startInProcessApi({
-    DATABASE_URL: withCredentials(proxy.through(database.url)),
-    QUEUE_URL: withCredentials(database.url),
+    DATABASE_URL: withCredentials(proxy.through(given.database.url)),
+    QUEUE_URL: withCredentials(given.database.url),
     ANSWER_WITHIN_MS: '1500',
   });
-  partner = new PartnerClient(api.baseUrl, gala);
+  partner = new PartnerClient(api.baseUrl, given.gala);
 });
 
 afterAll(async () => {
   await api.close();
   await proxy.stop();
-  await sql`drop owned by ${sql.id(role)}`.execute(database.db);
+  await sql`drop owned by ${sql.id(role)}`.execute(given.database.db);
   await sql`drop role ${sql.id(role)}`.execute(server);
   await server.destroy();
 });
@@ -66,7 +68,7 @@ function withCredentials(databaseUrl: string): string {
 }
 
 const register = async (differing = {}, headers = {}) => {
-  const body = { ...ATTENDEE, organizedEventTicketID: ticketId, ...differing };
+  const body = { ...ATTENDEE, organizedEventTicketID: given.ticketId, ...differing };
   return (await partner.register(body, headers)).body.responseCode;
 };
 
@@ -76,8 +78,8 @@ const registerRaw = (body: string, headers: Record<string, string>) =>
     requestText(
       `POST ${REGISTER}?name=${encodeURIComponent(ATTENDEE.fullName)}`,
       {
-        'x-secret-key': gala.secretKey,
-        'x-event-ref': gala.eventRef,
+        'x-secret-key': given.gala.secretKey,
+        'x-event-ref': given.gala.eventRef,
         'content-type': 'application/json',
         ...headers,
       },
@@ -90,13 +92,13 @@ async function withQuotingTrigger(act: () => Promise<unknown>): Promise<void> {
   await sql`
     create function quote_row() returns trigger language plpgsql as $$ begin
       raise exception 'refused %', new using detail = new::text, hint = new.full_name, errcode = '22000';
-    end $$`.execute(database.db);
+    end $$`.execute(given.database.db);
   await sql`
     create trigger quote_row before insert on registrations for each row execute function quote_row()`.execute(
-    database.db,
+    given.database.db,
   );
   await act();
-  await sql`drop trigger quote_row on registrations`.execute(database.db);
+  await sql`drop trigger quote_row on registrations`.execute(given.database.db);
 }
 
 async function driveGoodTraffic(): Promise<void> {
@@ -109,13 +111,13 @@ async function driveGoodTraffic(): Promise<void> {
 async function driveBadTraffic(): Promise<void> {
   const text = JSON.stringify(ATTENDEE);
   expect(await register({ emailAddress: ATTENDEE.fullName })).toBe('11');
-  expect(await register({}, { 'x-secret-key': `${gala.secretKey}x` })).toBe('20');
+  expect(await register({}, { 'x-secret-key': `${given.gala.secretKey}x` })).toBe('20');
   expect(await register({}, { 'x-event-ref': ATTENDEE.fullName })).toBe('12');
   expect((await partner.register(text.slice(0, -1))).body.responseCode).toBe('10');
   expect((await partner.register(text, { 'content-type': 'application/xml' })).body.responseCode).toBe('10');
   expect((await partner.registration(ATTENDEE.fullName)).body.responseCode).toBe('34');
-  expect((await partner.request(`/api/${gala.secretKey}`)).body.responseCode).toBe('60');
-  expect((await partner.request(`/api/${gala.secretKey}%zz`)).body.responseCode).toBe('10');
+  expect((await partner.request(`/api/${given.gala.secretKey}`)).body.responseCode).toBe('60');
+  expect((await partner.request(`/api/${given.gala.secretKey}%zz`)).body.responseCode).toBe('10');
   expect((await registerRaw(text, { 'content-length': text })).body.responseCode).toBe('10');
   expect((await registerRaw(text, {})).body.responseCode).toBe('10');
 }
@@ -136,7 +138,7 @@ async function driveThroughFailures(): Promise<void> {
 }
 
 async function loseConnectionInFlight(): Promise<void> {
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   const code = register();
   await held.waiters(1);
   proxy.setMode('down');
@@ -156,7 +158,12 @@ test('at log level trace, no traffic and no failure brings a secret or an attend
   expect(['"code":"22000"', '"type":"ConnectionLost"', '"type":"ConnectionFailed"'].every(isLogged)).toBe(
     true,
   );
-  const secrets = [PASSWORD, gala.secretKey, gala.secretKey.slice(-43), ...Object.values(ATTENDEE)];
+  const secrets = [
+    PASSWORD,
+    given.gala.secretKey,
+    given.gala.secretKey.slice(-43),
+    ...Object.values(ATTENDEE),
+  ];
   const parts = ['Wilhelmina', 'featherstonehaugh', 'unmistakable', '900123'];
   expect([...secrets, ...parts].filter(isLogged)).toEqual([]);
 });

@@ -8,11 +8,13 @@ import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { refuseToConfirm } from '../harness/poison.ts';
 import { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { database, gala, startWorker, test } from '../harness/workers-test.ts';
+import { workersTest } from '../harness/workers-test.ts';
+
+const { test, given } = workersTest();
 
 async function startHealthyWorker(env: Environment = {}) {
   const port = String(await findFreePort());
-  const worker = await startWorker({ WORKER_PORT: port, ...env });
+  const worker = await given.startWorker({ WORKER_PORT: port, ...env });
   const read = async (path = '/health/live') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
     return { httpStatus: response.status, ...((await response.json()) as WorkerHealth) };
@@ -37,24 +39,24 @@ test('the health of a worker is good while there is nothing to do', async () => 
 });
 
 test('it is stalled while batches wait and nothing moves', async () => {
-  const batch = await commitBatch(database.db, gala, { relayInSeconds: 3_600 });
+  const batch = await commitBatch(given.database.db, given.gala, { relayInSeconds: 3_600 });
   await sql`update batches set pending_since = now() - interval '1 h' where id = ${batch.batchId}`.execute(
-    database.db,
+    given.database.db,
   );
   const { becomes } = await startHealthyWorker({ STALLED_AFTER_MS: '2000' });
   await becomes('/health/live', '503 stalled');
   await becomes('/health/ready', '503 stalled');
-  await sql`update batches set relay_at = now() where id = ${batch.batchId}`.execute(database.db);
+  await sql`update batches set relay_at = now() where id = ${batch.batchId}`.execute(given.database.db);
   await becomes('/health/live', '200 ok');
   expect(await batch.state()).toBe('confirmed');
 });
 
 test('it is well while a batch that failed waits for its next attempt', async () => {
-  const batch = await commitBatch(database.db, gala);
-  await refuseToConfirm(database.db, batch.batchId);
-  onTestFinished(async () => void (await sql`drop trigger refuse on batches`.execute(database.db)));
+  const batch = await commitBatch(given.database.db, given.gala);
+  await refuseToConfirm(given.database.db, batch.batchId);
+  onTestFinished(async () => void (await sql`drop trigger refuse on batches`.execute(given.database.db)));
   // Of its own: a worker of another test may have left a job that it worked on when it was killed.
-  const queue = await TestQueue.open(database.url);
+  const queue = await TestQueue.open(given.database.url);
   const { worker, read } = await startHealthyWorker({
     QUEUE_NAMESPACE: queue.namespace,
     STALLED_AFTER_MS: '2000',
@@ -62,7 +64,7 @@ test('it is well while a batch that failed waits for its next attempt', async ()
   });
   await waitUntil('the first attempt has failed', () => worker.output().includes('"msg":"a job failed"'));
   await sql`update batches set relay_at = now() + interval '1 h' where id = ${batch.batchId}`.execute(
-    database.db,
+    given.database.db,
   );
   const health = await waitUntil('nothing has moved for longer than is allowed', async () => {
     const { status, progress } = await read();
@@ -76,8 +78,10 @@ test('it is well while a batch that failed waits for its next attempt', async ()
 });
 
 test('it is blocked while Postgres is away: not ready, but no reason to restart it', async () => {
-  const proxy = await TcpProxy.start(database.url);
-  const { worker, ask, becomes } = await startHealthyWorker({ DATABASE_URL: proxy.through(database.url) });
+  const proxy = await TcpProxy.start(given.database.url);
+  const { worker, ask, becomes } = await startHealthyWorker({
+    DATABASE_URL: proxy.through(given.database.url),
+  });
   proxy.setMode('down');
   await becomes('/health/ready', '503 blocked');
   expect(await ask('/health/live')).toBe('200 blocked');

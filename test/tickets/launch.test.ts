@@ -2,14 +2,16 @@ import { perform } from '@floodgate/audit';
 import { updateTicketAction } from '@floodgate/tickets/actions';
 import type { LaunchState } from '@floodgate/contract';
 import { expect } from 'vitest';
-import { database, gala, partner, test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { attendee } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = apiTest();
 
 // How far the sale of an event is.
 
 async function launch(): Promise<LaunchState> {
-  const { body } = await partner.request('/api/v1/events/launch');
+  const { body } = await given.partner.request('/api/v1/events/launch');
   expect(body).toMatchObject({ responseCode: '00', responseMessage: 'Successful' });
   return body.responseData as LaunchState;
 }
@@ -28,27 +30,27 @@ test('an event without a ticket is closed', async () => {
 
 test('who registers as soon as it says open is never too early, though it was scheduled the moment before', async () => {
   const saleStartsAt = new Date(Date.now() + 3_000);
-  const ticketId = await gala.addTicket({ saleStartsAt, capacity: 7 });
+  const ticketId = await given.gala.addTicket({ saleStartsAt, capacity: 7 });
   const before = await launch();
   expect(before).toMatchObject({ phase: 'scheduled', closesAt: null, seatsLeft: 7 });
   expect(new Date(before.opensAt!)).toEqual(saleStartsAt);
   expect(Math.abs(Date.parse(before.serverTime) - Date.now())).toBeLessThan(10_000);
   await waitUntil('it is open', phaseIs('open'));
-  expect((await partner.register(attendee(ticketId))).body.responseCode).toBe('00');
+  expect((await given.partner.register(attendee(ticketId))).body.responseCode).toBe('00');
 });
 
 test('without a seat it is sold out, and again open with some', async () => {
-  const ticketId = await gala.addTicket({ capacity: 1 });
-  await partner.register(attendee(ticketId));
+  const ticketId = await given.gala.addTicket({ capacity: 1 });
+  await given.partner.register(attendee(ticketId));
   await waitUntil('it is sold out', phaseIs('soldOut'));
-  await perform(database.db, updateTicketAction, { ticketId, capacity: 5 }, 'test');
+  await perform(given.database.db, updateTicketAction, { ticketId, capacity: 5 }, 'test');
   await waitUntil('it is open', phaseIs('open'));
   expect(await launch()).toMatchObject({ seatsLeft: 4 });
 });
 
 test('what is not active is not for sale', async () => {
-  const ticketId = await gala.addTicket({ saleEndsAt: new Date(Date.now() + 3_600_000) });
+  const ticketId = await given.gala.addTicket({ saleEndsAt: new Date(Date.now() + 3_600_000) });
   expect(await launch()).toMatchObject({ phase: 'open', closesAt: expect.any(String) as string });
-  await perform(database.db, updateTicketAction, { ticketId, active: false }, 'test');
+  await perform(given.database.db, updateTicketAction, { ticketId, active: false }, 'test');
   await waitUntil('it is closed', phaseIs('closed'));
 });

@@ -1,10 +1,13 @@
 import { expect } from 'vitest';
-import { db, database, gala, test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { runCli } from '../harness/service-process.ts';
 import { readSale } from '@floodgate/tickets';
 
-const floodgate = (...args: string[]) => runCli({ DATABASE_URL: database.url }, ...args);
-const onSale = async () => (await readSale(db, gala.eventId, gala.shardId)).map(({ id }) => id);
+const { test, given } = eventTest();
+
+const floodgate = (...args: string[]) => runCli({ DATABASE_URL: given.database.url }, ...args);
+const onSale = async () =>
+  (await readSale(given.db, given.gala.eventId, given.gala.shardId)).map(({ id }) => id);
 const listed = async (...options: string[]) =>
   (JSON.parse((await floodgate('event', 'list', '--json', ...options)).output) as { id: number }[]).map(
     ({ id }) => id,
@@ -12,48 +15,48 @@ const listed = async (...options: string[]) =>
 
 test('all tickets of an event go off sale, and only those come back', async () => {
   const [first, second, never] = [
-    await gala.addTicket(),
-    await gala.addTicket(),
-    await gala.addTicket({ active: false }),
+    await given.gala.addTicket(),
+    await given.gala.addTicket(),
+    await given.gala.addTicket({ active: false }),
   ];
-  const stopped = await floodgate('ticket', 'stop-all', `${gala.eventId}`);
+  const stopped = await floodgate('ticket', 'stop-all', `${given.gala.eventId}`);
   expect(stopped.output).toContain(`off sale: ticket ${first}, ticket ${second}`);
   expect(await onSale()).toEqual([]);
   // An operator puts one on sale before the others.
   await floodgate('ticket', 'update', `${second}`, '--active');
-  expect((await floodgate('ticket', 'stop-all', `${gala.eventId}`)).output).toContain(
+  expect((await floodgate('ticket', 'stop-all', `${given.gala.eventId}`)).output).toContain(
     `off sale: ticket ${second}`,
   );
-  const resumed = await floodgate('ticket', 'resume-all', `${gala.eventId}`);
+  const resumed = await floodgate('ticket', 'resume-all', `${given.gala.eventId}`);
   expect(resumed.output).toContain(`on sale: ticket ${first}, ticket ${second}`);
   expect(await onSale()).toEqual([first, second]);
   expect(await onSale()).not.toContain(never);
-  expect((await floodgate('ticket', 'resume-all', `${gala.eventId}`)).output).toContain(
+  expect((await floodgate('ticket', 'resume-all', `${given.gala.eventId}`)).output).toContain(
     'no ticket has changed',
   );
 });
 
 test('a ticket that an operator resumes and stops by itself does not come back with the others', async () => {
-  const [first, second] = [await gala.addTicket(), await gala.addTicket()];
-  await floodgate('ticket', 'stop-all', `${gala.eventId}`);
+  const [first, second] = [await given.gala.addTicket(), await given.gala.addTicket()];
+  await floodgate('ticket', 'stop-all', `${given.gala.eventId}`);
   for (const change of ['--active', '--inactive'])
     expect((await floodgate('ticket', 'update', `${second}`, change)).code).toBe(0);
   expect((await floodgate('ticket', 'update', `${second}`, '--active', '--inactive')).code).toBe(2);
-  await floodgate('ticket', 'resume-all', `${gala.eventId}`);
+  await floodgate('ticket', 'resume-all', `${given.gala.eventId}`);
   expect(await onSale()).toEqual([first]);
 });
 
 test('an event is archived when nothing of it is on sale, and can be restored', async () => {
-  await gala.addTicket();
-  const refused = await floodgate('event', 'archive', `${gala.eventId}`);
+  await given.gala.addTicket();
+  const refused = await floodgate('event', 'archive', `${given.gala.eventId}`);
   expect(refused).toEqual({ code: 1, output: expect.stringContaining('take them off sale first') });
-  await floodgate('ticket', 'stop-all', `${gala.eventId}`);
-  expect((await floodgate('event', 'archive', `${gala.eventId}`)).code).toBe(0);
-  expect(await listed()).not.toContain(gala.eventId);
-  expect(await listed('--archived')).toEqual([gala.eventId]);
-  const resumed = await floodgate('ticket', 'resume-all', `${gala.eventId}`);
+  await floodgate('ticket', 'stop-all', `${given.gala.eventId}`);
+  expect((await floodgate('event', 'archive', `${given.gala.eventId}`)).code).toBe(0);
+  expect(await listed()).not.toContain(given.gala.eventId);
+  expect(await listed('--archived')).toEqual([given.gala.eventId]);
+  const resumed = await floodgate('ticket', 'resume-all', `${given.gala.eventId}`);
   expect(resumed).toEqual({ code: 1, output: expect.stringContaining('restore it first') });
-  await floodgate('event', 'restore', `${gala.eventId}`);
-  expect(await listed()).toContain(gala.eventId);
+  await floodgate('event', 'restore', `${given.gala.eventId}`);
+  expect(await listed()).toContain(given.gala.eventId);
   expect(await listed('--archived')).toEqual([]);
 });

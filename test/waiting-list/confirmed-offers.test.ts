@@ -4,7 +4,7 @@ import { changeRegistrations, reserveBatch } from '@floodgate/registrations';
 import { findEntry, leaveWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
@@ -12,8 +12,10 @@ import { joinWaitingList } from '../harness/waiting-list.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { changeSeats, CONTACT, LOCK_WITHIN_MS, openSeatsOf, type Seat } from './drawn-operations.ts';
 
+const { test, given } = databaseTest();
+
 test('an offer that is confirmed while its partner leaves is kept', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const owner = await createFixture(db);
   const { shardId } = owner;
   const ticketId = await owner.addTicket({ capacity: 1, offerHours: 1 });
@@ -36,7 +38,7 @@ test('an offer that is confirmed while its partner leaves is kept', async () => 
 });
 
 test('the seats of offers have pass references as all others', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const owner = await createFixture(db);
   const { shardId, eventId, passPrefix: prefix } = owner;
   const ticketId = await owner.addTicket({ capacity: 10, offerHours: 1 });

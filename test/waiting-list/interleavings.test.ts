@@ -2,10 +2,12 @@ import { connect, type Database } from '@floodgate/database';
 import { reconcile } from '@floodgate/registrations';
 import { expect, vi } from 'vitest';
 import { Random } from '../faults/random.ts';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createWorld, perform } from './drawn-operations.ts';
 import { findProblems, settle } from './quiet-list.ts';
 import { findWrongSteps, recordChanges } from './recorded-changes.ts';
+
+const { test, given } = databaseTest();
 
 const ROUNDS = Number(process.env['WAITING_ROUNDS'] ?? 50);
 const SEED = Number(process.env['WAITING_SEED'] ?? Date.now() % 2 ** 31);
@@ -17,15 +19,15 @@ vi.setConfig({ testTimeout: 60_000 + ROUNDS * 5_000 });
 let connections: Database[];
 
 test.beforeAll(async () => {
-  const options = { connectionString: database.url, applicationName: 'tests', maxConnections: 1 };
+  const options = { connectionString: given.database.url, applicationName: 'tests', maxConnections: 1 };
   connections = Array.from({ length: CONNECTIONS }, () => connect(options));
-  await recordChanges(database.db);
+  await recordChanges(given.database.db);
 });
 test.afterAll(() => Promise.all(connections.map((connection) => connection.destroy())));
 
 /** Runs drawn operations on several connections at the same time. Returns what was wrong, during them and afterwards. */
 async function interleave(seed: number, uses: Record<string, number>): Promise<string[]> {
-  const { db } = database;
+  const { db } = given.database;
   const random = new Random(seed);
   const world = await createWorld(db, random);
   const draws = connections.map(() => new Random(random.seed()));

@@ -5,7 +5,7 @@ import { findEntry, joinWaitingLists, serveWaitingLists, toJoin } from '@floodga
 import type { Hold, WaitingEntry } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect } from 'vitest';
-import { api, database, gala, partner, test, ticketId, useEvent, useTicket } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
@@ -13,39 +13,43 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { endHolds } from '../harness/reservation.ts';
 import { joinWaitingList } from '../harness/waiting-list.ts';
 
+const { test, given } = apiTest();
+
 test.override('ticket', { capacity: 2 });
 
 afterAll(async () => {
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 const CONTACT = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
 let sold: string[];
 
 const setTicket = (change: string) =>
-  sql`update tickets set ${sql.raw(change)} where id = ${ticketId}`.execute(database.db);
+  sql`update tickets set ${sql.raw(change)} where id = ${given.ticketId}`.execute(given.database.db);
 
 const entryIn = ({ body }: Answer) => {
   expect(body.responseCode, body.responseMessage).toBe('00');
   return body.responseData as WaitingEntry;
 };
 const ask = (seats = 1, more: object = {}, headers: Record<string, string> = {}) =>
-  partner.post(
+  given.partner.post(
     '/waiting-list',
-    { organizedEventTicketID: ticketId, seats, contact: CONTACT, ...more },
+    { organizedEventTicketID: given.ticketId, seats, contact: CONTACT, ...more },
     headers,
   );
 const join = async (...args: Parameters<typeof ask>) => entryIn(await ask(...args));
 const read = async ({ entry }: WaitingEntry) =>
-  entryIn(await partner.request(`/api/v1/events/waiting-list/${entry}`));
-const leave = ({ entry }: WaitingEntry, client = partner) => client.post(`/waiting-list/${entry}/leave`, {});
-const confirm = ({ entry }: WaitingEntry) => partner.post(`/holds/${entry}/confirm`, { contact: CONTACT });
-const cancel = (passReference: string) => partner.post(`/registrations/${passReference}/cancel`, {});
-const register = () => partner.register(attendee(ticketId));
-const finalize = () => finalizePending(database.db, gala.shardId);
-const serve = () => serveWaitingLists(database.db, gala.shardId, 1_000);
+  entryIn(await given.partner.request(`/api/v1/events/waiting-list/${entry}`));
+const leave = ({ entry }: WaitingEntry, client = given.partner) =>
+  client.post(`/waiting-list/${entry}/leave`, {});
+const confirm = ({ entry }: WaitingEntry) =>
+  given.partner.post(`/holds/${entry}/confirm`, { contact: CONTACT });
+const cancel = (passReference: string) => given.partner.post(`/registrations/${passReference}/cancel`, {});
+const register = () => given.partner.register(attendee(given.ticketId));
+const finalize = () => finalizePending(given.database.db, given.gala.shardId);
+const serve = () => serveWaitingLists(given.database.db, given.gala.shardId, 1_000);
 const told = async () =>
-  (await journalOf(database.db, gala))
+  (await journalOf(given.database.db, given.gala))
     .map(({ kind }) => kind as string)
     .filter((kind) => kind.startsWith('waiting'));
 const states = (entries: WaitingEntry[]) =>
@@ -85,8 +89,8 @@ test('a freed seat is held for the first who waits; nobody else can take it', as
 test('an offer that expires goes to the next in the same transaction', async () => {
   const entries = [await join(), await join(), await join()];
   await cancel(sold[0]!);
-  await endHolds(database.db, gala);
-  expect(await expireHolds(database.db, gala.shardId, 100)).toBe(1);
+  await endHolds(given.database.db, given.gala);
+  expect(await expireHolds(given.database.db, given.gala.shardId, 100)).toBe(1);
   expect(await states(entries)).toEqual(['expired', 'offered', 'waiting']);
   expectFailure(await confirm(entries[0]!), '35', 409);
   expectFailure(await leave(entries[0]!), '35', 409);
@@ -105,7 +109,7 @@ test('an offer whose seats are all cancelled has expired', async () => {
   const pair = await join(2);
   for (const passReference of sold) await cancel(passReference);
   const one = await join();
-  const { body } = await partner.request(`/api/v1/events/holds/${pair.entry}`);
+  const { body } = await given.partner.request(`/api/v1/events/holds/${pair.entry}`);
   const [first, second] = (body.responseData as Hold).seats.map(({ passReference }) => passReference);
   await cancel(first!);
   expect(await states([pair, one])).toEqual(['offered', 'offered']);
@@ -149,7 +153,7 @@ test('those who wait get the seats of a raised capacity, and then everybody', as
   expect(await serve()).toBe(2);
   expect((await register()).body.responseCode).toBe('00');
   await finalize();
-  const ofTicket = (await journalOf(database.db, gala))
+  const ofTicket = (await journalOf(given.database.db, given.gala))
     .filter(({ serial }) => serial === null)
     .map(({ kind }) => kind);
   expect(ofTicket).toEqual(['sold_out', 'reopened']);
@@ -206,30 +210,30 @@ test('an offer can be declined as a hold, too, and in parts', async () => {
   const pair = await join(2);
   for (const passReference of sold) await cancel(passReference);
   const one = await join();
-  const { responseData } = (await partner.request(`/api/v1/events/holds/${pair.entry}`)).body;
+  const { responseData } = (await given.partner.request(`/api/v1/events/holds/${pair.entry}`)).body;
   const [seat] = (responseData as { seats: { passReference: string }[] }).seats;
-  await partner.post(`/holds/${pair.entry}/release`, { passReferences: [seat!.passReference] });
+  await given.partner.post(`/holds/${pair.entry}/release`, { passReferences: [seat!.passReference] });
   expect(await states([pair, one])).toEqual(['offered', 'offered']);
   expect((await confirm(pair)).body.responseCode).toBe('00');
   expect(await states([pair])).toEqual(['confirmed']);
 });
 
 test('an entry of a partner without access expires, and the next gets the offer', async () => {
-  const other = await createFixture(database.db);
-  await grantEvent(database.db, other.partnerId, gala.eventId);
-  const stranger = { ...gala, partnerId: other.partnerId };
-  const wanted = { organizedEventTicketID: ticketId, contact: CONTACT };
-  const joined = await joinWaitingList(database.db, stranger, wanted, null, 1_000);
+  const other = await createFixture(given.database.db);
+  await grantEvent(given.database.db, other.partnerId, given.gala.eventId);
+  const stranger = { ...given.gala, partnerId: other.partnerId };
+  const wanted = { organizedEventTicketID: given.ticketId, contact: CONTACT };
+  const joined = await joinWaitingList(given.database.db, stranger, wanted, null, 1_000);
   const entry = await join();
-  await sql`delete from event_grants where partner_id = ${other.partnerId}`.execute(database.db);
+  await sql`delete from event_grants where partner_id = ${other.partnerId}`.execute(given.database.db);
   await cancel(sold[0]!);
   const { id } = joined as { id: string };
-  expect((await findEntry(database.db, stranger, id))?.state).toBe('expired');
+  expect((await findEntry(given.database.db, stranger, id))?.state).toBe('expired');
   expect(await states([entry])).toEqual(['offered']);
 });
 
 test('a group joins in its order; each call gets its own outcome and place', async () => {
-  const other = await gala.addTicket({ capacity: 1 });
+  const other = await given.gala.addTicket({ capacity: 1 });
   const calls = [
     { seats: 1, key: 'a' },
     { seats: 3 },
@@ -240,12 +244,12 @@ test('a group joins in its order; each call gets its own outcome and place', asy
     { seats: 1 },
   ].map(
     ({ key = null, ...request }: { key?: string | null; seats?: number; organizedEventTicketID?: number }) =>
-      toJoin(gala, { organizedEventTicketID: ticketId, contact: CONTACT, ...request }, key),
+      toJoin(given.gala, { organizedEventTicketID: given.ticketId, contact: CONTACT, ...request }, key),
   );
   const first = calls[0]!.id;
   const joinAll = async () =>
-    (await joinWaitingLists(database.db, gala.shardId, calls, 1_000)).map(({ outcome, id, place }) =>
-      outcome === 'joined' ? [id, place] : outcome,
+    (await joinWaitingLists(given.database.db, given.gala.shardId, calls, 1_000)).map(
+      ({ outcome, id, place }) => (outcome === 'joined' ? [id, place] : outcome),
     );
   const refused = ['too-many', 'no-list', 'no-such-ticket', 'key-reused'];
   expect(await joinAll()).toEqual([[first, 1], ...refused, [first, null], [calls[6]!.id, 2]]);
@@ -259,11 +263,11 @@ test('an entry that a group gets an offer for has no place', async () => {
   await join(2);
   await cancel(sold[0]!);
   const calls = [2, 1, 1].map((seats) =>
-    toJoin(gala, { organizedEventTicketID: ticketId, contact: CONTACT, seats }, null),
+    toJoin(given.gala, { organizedEventTicketID: given.ticketId, contact: CONTACT, seats }, null),
   );
-  const joined = await joinWaitingLists(database.db, gala.shardId, calls, 1_000);
+  const joined = await joinWaitingLists(given.database.db, given.gala.shardId, calls, 1_000);
   expect(joined.map(({ place }) => place)).toEqual([null, null, null]);
-  const found = await Promise.all(calls.map(({ id }) => findEntry(database.db, gala, id)));
+  const found = await Promise.all(calls.map(({ id }) => findEntry(given.database.db, given.gala, id)));
   expect(found.map((entry) => entry!.state)).toEqual(['waiting', 'offered', 'waiting']);
   expect(found.map((entry) => entry!.position)).toEqual([2, null, 3]);
 });
@@ -278,9 +282,9 @@ test('an offer cannot be extended', async () => {
   ])
     await sql`
       update ${sql.table(table!)} set ${sql.ref(end!)} = now() + interval '10 minutes'
-      where ${sql.ref(id!)} = ${entry.entry}`.execute(database.db);
+      where ${sql.ref(id!)} = ${entry.entry}`.execute(given.database.db);
   const { dateExpires } = await read(entry);
-  const { body } = await partner.post(`/holds/${entry.entry}/extend`, {}, { 'hold-for': '1800' });
+  const { body } = await given.partner.post(`/holds/${entry.entry}/extend`, {}, { 'hold-for': '1800' });
   expect(body).toMatchObject({ responseCode: '00', responseData: { state: 'held' } });
   const held = body.responseData as { dateExpires: string };
   expect(Math.abs(Date.parse(held.dateExpires) - Date.parse(dateExpires!))).toBeLessThan(1_000);
@@ -305,7 +309,7 @@ test('nobody joins a ticket that is not sold out, not on sale, too small or unkn
 });
 
 test("another partner's entry does not exist", async () => {
-  const other = new PartnerClient(api.baseUrl, await createFixture(database.db));
+  const other = new PartnerClient(given.api.baseUrl, await createFixture(given.database.db));
   const entry = await join();
   expectFailure(await other.request(`/api/v1/events/waiting-list/${entry.entry}`), '34', 404);
   expectFailure(await leave(entry, other), '34', 404);
@@ -315,9 +319,9 @@ test("another partner's entry does not exist", async () => {
 test('reconcile finds a wrong count, and an entry that waited while a later one got an offer', async () => {
   const [pair, one] = [await join(2), await join(1)];
   const setEntry = (change: string, { entry }: WaitingEntry) =>
-    sql`update waiting_entries set ${sql.raw(change)} where id = ${entry}`.execute(database.db);
+    sql`update waiting_entries set ${sql.raw(change)} where id = ${entry}`.execute(given.database.db);
   await setTicket('waiting = 1');
-  const problems = async () => (await reconcile(database.db)).map(({ problem }) => problem);
+  const problems = async () => (await reconcile(given.database.db)).map(({ problem }) => problem);
   expect(await problems()).toEqual(['waiting is 1, but 2 entries wait']);
   await setTicket('waiting = 2');
   // The later one needs fewer seats.
@@ -331,15 +335,15 @@ test('reconcile finds a wrong count, and an entry that waited while a later one 
 
 describe('under a test event', () => {
   beforeEach(async () => {
-    await useEvent({ mode: 'test' });
-    await useTicket({ capacity: 1, offerHours: 1 });
+    await given.useEvent({ mode: 'test' });
+    await given.useTicket({ capacity: 1, offerHours: 1 });
     await register();
   });
 
   test('a reset takes all entries off the list, and forgets their keys', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const [first, second] = [await join(1, {}, key), await join()];
-    expect((await partner.reset()).body.responseData).toEqual({ cancelled: 1, more: false });
+    expect((await given.partner.reset()).body.responseData).toEqual({ cancelled: 1, more: false });
     expect(await states([first, second])).toEqual(['left', 'left']);
     await register();
     expect((await join(1, {}, key)).entry).not.toBe(first.entry);
@@ -351,7 +355,7 @@ describe('under a test event', () => {
     expectFailure(await ask(1, { contact }, key), code);
     const { rows } = await sql<{
       waiting: number;
-    }>`select waiting from tickets where id = ${ticketId}`.execute(database.db);
+    }>`select waiting from tickets where id = ${given.ticketId}`.execute(given.database.db);
     expect(rows).toEqual([{ waiting: code === '91' ? 1 : 0 }]);
     if (code === '91') expect((await ask(1, { contact }, key)).body.responseCode).toBe('00');
   });

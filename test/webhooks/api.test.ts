@@ -4,7 +4,7 @@ import { perform, readAuditLog } from '@floodgate/audit';
 import { webhookActions } from '@floodgate/webhooks/actions';
 import { afterAll, expect } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { api, database, gala, test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import type { Fixture } from '../harness/fixture.ts';
 import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { keepPrivate } from '../harness/private-data.ts';
@@ -14,12 +14,14 @@ import { followChain } from '../harness/webhook-receiver.ts';
 import { changeWebhook, confirmSome } from '../harness/webhooks.ts';
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
+const { test, given } = apiTest();
+
 test.override('apiSettings', { WEBHOOK_ALLOW_PRIVATE: 'true' });
 
 let strict: InProcessApi;
 
 test.beforeAll(async () => {
-  strict = await startInProcessApi({ DATABASE_URL: database.url });
+  strict = await startInProcessApi({ DATABASE_URL: given.database.url });
 });
 afterAll(async () => {
   await strict.close();
@@ -35,7 +37,7 @@ interface Asked {
 async function ask<Data>(
   route: string,
   body?: object,
-  { of = gala, at = api }: Asked = {},
+  { of = given.gala, at = given.api }: Asked = {},
 ): Promise<{ status: number; code: string; message: string; data: Data }> {
   const [method, path] = route.split(' ') as [string, string];
   const response = await fetch(`${at.baseUrl}/api/v1/webhooks${path}`, {
@@ -108,7 +110,7 @@ test('a webhook is created, listed, changed and deleted; its secret is shown onc
   expect((await ask('GET ')).data).toEqual([]);
   for (const table of ['journal_consumers', 'webhook_endpoints', 'webhook_secrets'] as const) {
     const column = table === 'webhook_secrets' ? 'endpoint_id' : 'id';
-    const left = database.db
+    const left = given.database.db
       .selectFrom(table)
       .selectAll()
       .where(column as never, '=', created.id as never);
@@ -153,9 +155,9 @@ test.for([
   ['no body, and its type', { 'content-type': 'application/json' }],
 ] as const)('a secret is rotated with %s', async ([, headers]) => {
   const { id, secret } = await create();
-  const response = await fetch(`${api.baseUrl}/api/v1/webhooks/${id}/rotate`, {
+  const response = await fetch(`${given.api.baseUrl}/api/v1/webhooks/${id}/rotate`, {
     method: 'POST',
-    headers: { 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef, ...headers },
+    headers: { 'x-secret-key': given.gala.secretKey, 'x-event-ref': given.gala.eventRef, ...headers },
   });
   const { responseCode, responseData } = (await response.json()) as {
     responseCode: string;
@@ -200,8 +202,8 @@ const pathOf = (route: string, id: string) => {
 
 test('a test arrives signed, and is among the attempts; a replay tells everything again', async () => {
   const receiver = await startReceiverInTest();
-  await deliverInTest(database.url);
-  const ticketId = await gala.addTicket();
+  await deliverInTest(given.database.url);
+  const ticketId = await given.gala.addTicket();
   const { id, secret } = await create({ url: receiver.url });
   const { data } = await ask<{ messageId: string }>(`POST /${id}/test`);
   await waitUntil('the test arrives', () => receiver.deliveries.length === 1);
@@ -209,7 +211,7 @@ test('a test arrives signed, and is among the attempts; a replay tells everythin
   expect(headers['webhook-id']).toBe(data.messageId);
   expect(new Verifier(secret).verify(body, headers)).toMatchObject({
     type: 'webhook.test',
-    data: { eventRef: gala.eventRef },
+    data: { eventRef: given.gala.eventRef },
   });
   const attempt = await waitUntil('it is noted', async () => {
     const [latest] = (await ask<WebhookAttempt[]>(`GET /${id}/attempts?limit=1`)).data;
@@ -223,7 +225,7 @@ test('a test arrives signed, and is among the attempts; a replay tells everythin
   });
 
   const before = new Date();
-  await confirmSome(database.db, gala, ticketId, 3);
+  await confirmSome(given.database.db, given.gala, ticketId, 3);
   const passes = () => followChain(receiver.told()).passes.length;
   await waitUntil('three are told', () => passes() === 3);
   await waitUntil('they are noted', async () => (await ask<Webhook>(`GET /${id}`)).data.cursor !== '0');
@@ -240,10 +242,10 @@ test('a test arrives signed, and is among the attempts; a replay tells everythin
 
 test('a webhook that is created paused sends nothing before it is resumed', async () => {
   const receiver = await startReceiverInTest();
-  await deliverInTest(database.url);
+  await deliverInTest(given.database.url);
   const { id, state } = await create({ url: receiver.url, paused: true });
   expect(state).toBe('paused');
-  await confirmSome(database.db, gala, await gala.addTicket(), 2);
+  await confirmSome(given.database.db, given.gala, await given.gala.addTicket(), 2);
   // Tests are sent whatever the state: when this one arrives, the delivery process has had its chance.
   await ask(`POST /${id}/test`);
   await waitUntil('the test arrives', () => receiver.deliveries.length > 0);
@@ -255,13 +257,13 @@ test('a webhook that is created paused sends nothing before it is resumed', asyn
 test('a partner cannot resume a webhook that the operator paused', async () => {
   const { id } = await create();
   const { pause, resume } = webhookActions(true);
-  await perform(database.db, pause, { webhookId: id }, 'operator');
+  await perform(given.database.db, pause, { webhookId: id }, 'operator');
   for (const route of ['resume', 'pause', 'resume']) {
     const { status, code } = await ask(`POST /${id}/${route}`);
     expect([status, code]).toEqual(route === 'resume' ? [409, '72'] : [200, '00']);
   }
   expect((await ask<Webhook>(`GET /${id}`)).data.state).toBe('paused');
-  await perform(database.db, resume, { webhookId: id }, 'operator');
+  await perform(given.database.db, resume, { webhookId: id }, 'operator');
   expect((await ask<Webhook>(`GET /${id}`)).data.state).toBe('active');
   // The partner's own pause is its own to end, also after the operator's.
   await ask(`POST /${id}/pause`);
@@ -283,7 +285,9 @@ test("a partner's changes are in the audit log, without secrets and URLs; refuse
     [`DELETE /${id}`],
   ];
   for (const [route, body] of changes) await ask(route, body);
-  const entries = (await readAuditLog(database.db, { subject: `webhook:${id}`, limit: 50 })).toReversed();
+  const entries = (
+    await readAuditLog(given.database.db, { subject: `webhook:${id}`, limit: 50 })
+  ).toReversed();
   expect(entries.map(({ action }) => action.replace('webhook.', ''))).toEqual([
     'create',
     'update',
@@ -295,7 +299,7 @@ test("a partner's changes are in the audit log, without secrets and URLs; refuse
     'replay',
     'delete',
   ]);
-  expect(new Set(entries.map(({ actor }) => actor))).toEqual(new Set([`partner:${gala.partnerId}`]));
+  expect(new Set(entries.map(({ actor }) => actor))).toEqual(new Set([`partner:${given.gala.partnerId}`]));
   expect(entries[3]).toMatchObject({
     before: { state: 'active', pausedBy: null },
     after: { state: 'paused', pausedBy: 'partner' },
@@ -307,7 +311,7 @@ test("a partner's changes are in the audit log, without secrets and URLs; refuse
 
 test('a rotated secret signs, with the one before', async () => {
   const receiver = await startReceiverInTest();
-  await deliverInTest(database.url);
+  await deliverInTest(given.database.url);
   const { id, secret: old } = await create({ url: receiver.url });
   const { data } = await ask<WebhookWithSecret>(`POST /${id}/rotate`, { overlapHours: 1 });
   expect(data.secret).not.toBe(old);
@@ -329,10 +333,10 @@ test.for(['PATCH', 'POST pause', 'POST resume', 'POST replay', 'POST rotate'])(
       'POST rotate': {},
     }[route];
     let asked: ReturnType<typeof ask> | undefined;
-    await database.db.transaction().execute(async (deleting) => {
-      await changeWebhook(deleting, { ...gala, id }, 'delete');
+    await given.database.db.transaction().execute(async (deleting) => {
+      await changeWebhook(deleting, { ...given.gala, id }, 'delete');
       asked = ask(pathOf(route, id), body);
-      await waitForLockWaiters(database.db, 1);
+      await waitForLockWaiters(given.database.db, 1);
     });
     expect((await asked)!.code).toBe('70');
   },

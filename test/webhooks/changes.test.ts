@@ -5,13 +5,15 @@ import { expireAttempts, recordAttempt } from '@floodgate/webhooks/deliver/attem
 import { listEndpoints, type Endpoint } from '@floodgate/webhooks/endpoints';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { keptLog } from '../harness/kept-log.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
+
+const { test, given } = databaseTest();
 
 // What partners change while somebody delivers.
 
@@ -25,7 +27,7 @@ test.for([
 ] as const)(
   'a %s waits for a delivery that is being noted, and the delivery never for it',
   async ([name, input]) => {
-    const { db } = database;
+    const { db } = given.database;
     const fixture = await createFixture(db);
     const { shardId } = fixture;
     const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
@@ -49,7 +51,7 @@ test.for([
 );
 
 test('of rotations at once one secret is current, and the webhook is listed once', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const fixture = await createFixture(db);
   const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
   const rotate = (by: Database = db) => changeWebhook(by, endpoint, 'rotate');
@@ -70,7 +72,7 @@ test('of rotations at once one secret is current, and the webhook is listed once
 });
 
 test('a webhook that was deleted meanwhile gets no keys', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const fixture = await createFixture(db);
   const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
   await changeWebhook(db, endpoint, 'delete');
@@ -78,7 +80,7 @@ test('a webhook that was deleted meanwhile gets no keys', async () => {
 });
 
 test('who finds its history gone, and lost the lease to a replay, leaves the chain of that alone', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const fixture = await createFixture(db);
   const { shardId } = fixture;
   const ticketId = await fixture.addTicket();
@@ -111,7 +113,7 @@ const attemptsOf = (db: Database, { id }: Endpoint) =>
   tablesOf(db).selectFrom('webhook_attempts').select('message_id').where('endpoint_id', '=', id).execute();
 
 test('an attempt is noted, but not of a webhook that is deleted at that moment', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const fixture = await createFixture(db);
   const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
   await recordAttempt(db, endpoint, { id: 'msg_1' }, FAILED);
@@ -127,7 +129,7 @@ test('an attempt is noted, but not of a webhook that is deleted at that moment',
 });
 
 test('a webhook is deleted at once however many attempts it has; they are deleted in batches', async () => {
-  const { db } = database;
+  const { db } = given.database;
   // The limit of a batch is that of a shard.
   await emptyTables(db, 'webhook_attempts');
   const fixture = await createFixture(db);
@@ -157,7 +159,7 @@ test('a webhook is deleted at once however many attempts it has; they are delete
 });
 
 test('attempts expire to the microsecond', async () => {
-  const { db } = database;
+  const { db } = given.database;
   const fixture = await createFixture(db);
   const { endpoint } = await addWebhook(db, fixture, { url: 'https://partner.example/' });
   for (const id of ['msg_1', 'msg_2']) await recordAttempt(db, endpoint, { id }, FAILED);

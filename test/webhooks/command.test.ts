@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { database, gala, sharedTest as test } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { runCli } from '../harness/service-process.ts';
 import { confirmSome } from '../harness/webhooks.ts';
 
-const floodgate = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'webhook', ...args);
+const { test, given } = eventTest({ sharesEvent: true });
+
+const floodgate = (...args: string[]) => runCli({ DATABASE_URL: given.database.url }, 'webhook', ...args);
 
 async function json(...args: string[]) {
   const { code, output } = await floodgate(...args, '--json');
@@ -16,8 +18,8 @@ async function json(...args: string[]) {
 const URL = 'https://partner.example/hook?token=dont-tell';
 
 test('operators do what partners can, and the audit log knows it without secrets and URLs', async () => {
-  const { eventId, partnerId } = gala;
-  await confirmSome(database.db, gala, await gala.addTicket(), 2);
+  const { eventId, partnerId } = given.gala;
+  await confirmSome(given.database.db, given.gala, await given.gala.addTicket(), 2);
   const created = await json(
     'create',
     `${eventId}`,
@@ -47,7 +49,7 @@ test('operators do what partners can, and the audit log knows it without secrets
 
   const { rows } = await sql<{ actor: string; action: string; subject: string; text: string }>`
     select actor, action, subject, coalesce(before::text, '') || coalesce(after::text, '') as text
-    from audit_log order by id`.execute(database.db);
+    from audit_log order by id`.execute(given.database.db);
   expect(rows.map(({ action }) => action)).toEqual(
     ['create', 'pause', 'resume', 'update', 'rotate', 'test', 'replay', 'delete'].map(
       (name) => `webhook.${name}`,
@@ -76,16 +78,22 @@ test.for([
   [['attempts', 'nope'], 2, 'a UUID'],
   [['list', '2147483647'], 1, 'no such event'],
 ] as const)('what cannot be done is said in a line: %j', async ([args, code, line]) => {
-  const ids: Record<string, string> = { E: `${gala.eventId}`, P: `${gala.partnerId}` };
-  const given = args.map((arg) => ids[arg] ?? arg);
-  const ended = await floodgate(...given);
+  const ids: Record<string, string> = { E: `${given.gala.eventId}`, P: `${given.gala.partnerId}` };
+  const input = args.map((arg) => ids[arg] ?? arg);
+  const ended = await floodgate(...input);
   expect([ended.code, ended.output.trim().split('\n').length]).toEqual([code, 1]);
   expect(ended.output).toContain(line);
 });
 
 test('http is accepted where the service accepts it', async () => {
-  const env = { DATABASE_URL: database.url, WEBHOOK_ALLOW_PRIVATE: 'true' };
-  const args = ['create', `${gala.eventId}`, `${gala.partnerId}`, 'http://localhost:9999/', '--json'];
+  const env = { DATABASE_URL: given.database.url, WEBHOOK_ALLOW_PRIVATE: 'true' };
+  const args = [
+    'create',
+    `${given.gala.eventId}`,
+    `${given.gala.partnerId}`,
+    'http://localhost:9999/',
+    '--json',
+  ];
   const { code, output } = await runCli(env, 'webhook', ...args);
   expect([code, output]).toEqual([0, output]);
   const { id, secret } = JSON.parse(output) as { id: string; secret: string };
@@ -95,16 +103,16 @@ test('http is accepted where the service accepts it', async () => {
 });
 
 test('a resume that only ends failures is in the audit log, one that changes nothing is not', async () => {
-  const { id } = await json('create', `${gala.eventId}`, `${gala.partnerId}`, URL);
+  const { id } = await json('create', `${given.gala.eventId}`, `${given.gala.partnerId}`, URL);
   await json('resume', id);
   await sql`
     update journal_consumers set failures = 3, failing_since = '2026-01-01T00:00:00Z' where id = ${id}`.execute(
-    database.db,
+    given.database.db,
   );
   await json('resume', id);
   const { rows } = await sql<object>`
     select before, after from audit_log
-    where action = 'webhook.resume' and subject = ${`webhook:${id}`}`.execute(database.db);
+    where action = 'webhook.resume' and subject = ${`webhook:${id}`}`.execute(given.database.db);
   expect(rows).toMatchObject([
     { before: { state: 'active', failures: 3 }, after: { failures: 0, failingSince: null } },
   ]);

@@ -1,7 +1,7 @@
 import { secretText } from '@floodgate/webhooks/signatures';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished } from 'vitest';
-import { database, test } from '../harness/database-test.ts';
+import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { endLeases } from '../harness/pass-time.ts';
 import { keepPrivate } from '../harness/private-data.ts';
@@ -11,12 +11,14 @@ import { followChain, type Delivery, type Told } from '../harness/webhook-receiv
 import { addWebhook, confirmSome } from '../harness/webhooks.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
+const { test, given } = databaseTest();
+
 const KILLS = 4;
 const PER_KILL = 2;
 
 test('a delivery process that is killed loses nothing, and repeats only what is the same', async () => {
-  const { db } = database;
-  const env = { DATABASE_URL: database.url, WEBHOOK_ALLOW_PRIVATE: 'true' };
+  const { db } = given.database;
+  const env = { DATABASE_URL: given.database.url, WEBHOOK_ALLOW_PRIVATE: 'true' };
   const fixture = await createFixture(db);
   const ticketId = await fixture.addTicket({ capacity: 10_000 });
   let all = 0;

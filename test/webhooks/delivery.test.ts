@@ -13,7 +13,7 @@ import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect } from 'vitest';
 import { strictReader } from '../harness/described.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { passTime } from '../harness/pass-time.ts';
@@ -29,14 +29,16 @@ import { addWebhook, changeWebhook, confirmSome, type NewWebhook } from '../harn
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
+const { test, given } = eventTest();
+
 test.override('ticket', { capacity: 100_000 });
 
 let receiver: Receiver;
 beforeEach(async () => {
   // Others' consumers would be served as well.
-  await emptyTables(database.db, 'journal_consumers', 'journal_segments', 'webhook_endpoints');
+  await emptyTables(given.database.db, 'journal_consumers', 'journal_segments', 'webhook_endpoints');
   for (const table of ['journal_heads', 'consumer_scans'])
-    await sql`update ${sql.table(table)} set last_offset = 0`.execute(database.db);
+    await sql`update ${sql.table(table)} set last_offset = 0`.execute(given.database.db);
   receiver = await startReceiver();
   return async () => {
     await receiver.close();
@@ -44,16 +46,21 @@ beforeEach(async () => {
   };
 });
 
-const deliver = (options?: Parameters<typeof deliverInTest>[1]) => deliverInTest(database.url, options);
-const confirm = (count: number, of = gala, ticket = ticketId) => confirmSome(database.db, of, ticket, count);
-const add = (request: Partial<Parameters<typeof addWebhook>[2]> = {}, of = gala) =>
-  addWebhook(database.db, of, { url: receiver.url, ...request });
+const deliver = (options?: Parameters<typeof deliverInTest>[1]) => deliverInTest(given.database.url, options);
+const confirm = (count: number, of = given.gala, ticket = given.ticketId) =>
+  confirmSome(given.database.db, of, ticket, count);
+const add = (request: Partial<Parameters<typeof addWebhook>[2]> = {}, of = given.gala) =>
+  addWebhook(given.database.db, of, { url: receiver.url, ...request });
 
 const consumerOf = ({ endpoint: { id } }: NewWebhook) =>
-  database.db.selectFrom('journal_consumers').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  given.database.db
+    .selectFrom('journal_consumers')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
 const reasonOf = async ({ endpoint: { id } }: NewWebhook) =>
   (
-    await database.db
+    await given.database.db
       .selectFrom('webhook_endpoints')
       .select('disabled_reason as reason')
       .where('id', '=', id)
@@ -66,7 +73,7 @@ const arrived = (count: number) => waitUntil(`${count} are told`, () => passesTo
 /** Waits until an attempt has become known, and returns the latest. */
 const attempted = ({ endpoint }: NewWebhook, outcome: string) =>
   waitUntil(`an attempt ends ${outcome}`, async () => {
-    const [latest] = await listAttempts(database.db, endpoint, 1);
+    const [latest] = await listAttempts(given.database.db, endpoint, 1);
     return latest?.outcome === outcome && latest;
   });
 
@@ -92,24 +99,24 @@ describe('a message', () => {
   test('tells what has happened to registrations and tickets, in order, and nothing of attendees', async () => {
     await add();
     await confirm(2);
-    const [first] = await journalOf(database.db, gala);
-    const { pass_code: passCode } = await tablesOf(database.db)
+    const [first] = await journalOf(given.database.db, given.gala);
+    const { pass_code: passCode } = await tablesOf(given.database.db)
       .selectFrom('registrations')
       .select('pass_code')
       .where('serial', '=', first!.serial!)
       .executeTakeFirstOrThrow();
-    await perform(database.db, updateTicketAction, { ticketId, capacity: 2 }, 'test');
-    await finalizePending(database.db, gala.shardId);
-    const { partnerId, eventId, shardId } = gala;
-    await changeRegistrations(database.db, shardId, 'cancelled', [
+    await perform(given.database.db, updateTicketAction, { ticketId: given.ticketId, capacity: 2 }, 'test');
+    await finalizePending(given.database.db, given.gala.shardId);
+    const { partnerId, eventId, shardId } = given.gala;
+    await changeRegistrations(given.database.db, shardId, 'cancelled', [
       { partnerId, eventId, serial: first!.serial!, passCode, deadline: null },
     ]);
-    await finalizePending(database.db, shardId);
+    await finalizePending(given.database.db, shardId);
     await deliver();
     await arrived(3);
     const [{ type, data }] = receiver.told() as [ReturnType<Receiver['told']>[number]];
     expect(type).toBe('event.changes');
-    expect(data).toMatchObject({ eventRef: gala.eventRef, previousCursor: '0', cursor: '5' });
+    expect(data).toMatchObject({ eventRef: given.gala.eventRef, previousCursor: '0', cursor: '5' });
     expect(data.entries.map((entry) => entry.type)).toEqual([
       'registration.confirmed',
       'registration.confirmed',
@@ -128,7 +135,7 @@ describe('a message', () => {
       'dateFinalized',
       'dateCancelled',
     ]);
-    expect(data.entries[2]).toMatchObject({ organizedEventTicketID: ticketId });
+    expect(data.entries[2]).toMatchObject({ organizedEventTicketID: given.ticketId });
     expect(receiver.deliveries[0]!.body).not.toMatch(/jane/i);
   });
 
@@ -151,20 +158,20 @@ describe('a message', () => {
 
   test('tells only what was asked for, of this partner, and the chain stays whole', async () => {
     const webhook = await add({ types: ['ticket.sold_out'] });
-    const stranger = await createFixture(database.db);
-    await confirm(10, { ...gala, partnerId: stranger.partnerId });
+    const stranger = await createFixture(given.database.db);
+    await confirm(10, { ...given.gala, partnerId: stranger.partnerId });
     await confirm(10);
-    await perform(database.db, updateTicketAction, { ticketId, capacity: 20 }, 'test');
-    await finalizePending(database.db, gala.shardId);
+    await perform(given.database.db, updateTicketAction, { ticketId: given.ticketId, capacity: 20 }, 'test');
+    await finalizePending(given.database.db, given.gala.shardId);
     await deliver();
     await waitUntil('it is told', () => receiver.deliveries.length === 1);
-    await perform(database.db, updateTicketAction, { ticketId, capacity: 40 }, 'test');
-    await finalizePending(database.db, gala.shardId);
+    await perform(given.database.db, updateTicketAction, { ticketId: given.ticketId, capacity: 40 }, 'test');
+    await finalizePending(given.database.db, given.gala.shardId);
     await confirm(1);
     // What nobody asked for is passed over, and is in no message.
     await waitUntil('it is passed over', async () => (await consumerOf(webhook)).last_offset === 23);
-    await perform(database.db, updateTicketAction, { ticketId, capacity: 21 }, 'test');
-    await finalizePending(database.db, gala.shardId);
+    await perform(given.database.db, updateTicketAction, { ticketId: given.ticketId, capacity: 21 }, 'test');
+    await finalizePending(given.database.db, given.gala.shardId);
     await waitUntil('it is told again', () => receiver.deliveries.length === 2);
     const entries = receiver.told().flatMap(({ data }) => data.entries.map(({ type }) => type));
     expect(entries).toEqual(['ticket.sold_out', 'ticket.sold_out']);
@@ -187,14 +194,14 @@ describe('a message', () => {
     await arrived(2);
     await waitUntil('it is recorded', async () => (await consumerOf(webhook)).last_offset === 2);
     // Another partner under the same event: its entries are in the same journal.
-    const { partnerId } = await createFixture(database.db);
-    for (const count of [3, 3]) await confirm(count, { ...gala, partnerId });
-    const scans = tablesOf(database.db).selectFrom('consumer_scans').select('last_offset as scanned');
-    const ofShard = scans.where('shard_id', '=', gala.shardId);
+    const { partnerId } = await createFixture(given.database.db);
+    for (const count of [3, 3]) await confirm(count, { ...given.gala, partnerId });
+    const scans = tablesOf(given.database.db).selectFrom('consumer_scans').select('last_offset as scanned');
+    const ofShard = scans.where('shard_id', '=', given.gala.shardId);
     await waitUntil('the journal is scanned', async () => (await ofShard.executeTakeFirst())?.scanned === 8);
     // The delivery process does this every hour.
-    await advanceIdleConsumers(database.db, gala.shardId, 'webhook');
-    await sql`delete from journal_segments where last_offset <= 5`.execute(database.db);
+    await advanceIdleConsumers(given.database.db, given.gala.shardId, 'webhook');
+    await sql`delete from journal_segments where last_offset <= 5`.execute(given.database.db);
     await confirm(1);
     await arrived(3);
     expect(followChain(receiver.told())).toMatchObject({ breaks: [], cursor: '9' });
@@ -206,11 +213,11 @@ describe('a message', () => {
     await deliver();
     await arrived(2);
     await waitUntil('it is noted', async () => (await consumerOf(webhook)).last_offset === 2);
-    await changeWebhook(database.db, webhook.endpoint, 'pause');
+    await changeWebhook(given.database.db, webhook.endpoint, 'pause');
     await confirm(2);
     await confirm(2);
-    await sql`delete from journal_segments where last_offset <= 4`.execute(database.db);
-    await changeWebhook(database.db, webhook.endpoint, 'resume');
+    await sql`delete from journal_segments where last_offset <= 4`.execute(given.database.db);
+    await changeWebhook(given.database.db, webhook.endpoint, 'resume');
     await arrived(4);
     expect(followChain(receiver.told())).toMatchObject({ breaks: ['2, then 0–6'], cursor: '6' });
   });
@@ -234,14 +241,14 @@ describe('a message that does not arrive', () => {
     // What comes meanwhile is no part of it.
     await confirm(2);
     receiver.accept();
-    await passTime(database.db, gala.shardId, 6);
+    await passTime(given.database.db, given.gala.shardId, 6);
     await arrived(5);
     const [first, again, next] = receiver.deliveries;
     expect([again!.id, again!.body]).toEqual([first!.id, first!.body]);
     expect(next!.id).not.toBe(first!.id);
     expect(followChain(receiver.told()).breaks).toEqual([]);
     await waitUntil('both are noted', async () => {
-      const attempts = await listAttempts(database.db, webhook.endpoint, 10);
+      const attempts = await listAttempts(given.database.db, webhook.endpoint, 10);
       return attempts.filter(({ outcome }) => outcome === 'delivered').length === 2;
     });
     expect(await consumerOf(webhook)).toMatchObject({ failures: 0, failing_since: null });
@@ -268,7 +275,7 @@ describe('a message that does not arrive', () => {
     // By one clock: both are when it was given back.
     expect(nextAt.getTime() - failingSince!.getTime()).toBe(120_000);
     receiver.accept();
-    await passTime(database.db, gala.shardId, 120);
+    await passTime(given.database.db, given.gala.shardId, 120);
     await arrived(1);
     expect(new Set(receiver.deliveries.map(({ id }) => id)).size).toBe(1);
     await waitUntil('it is noted', async () => (await consumerOf(webhook)).failing_since === null);
@@ -292,12 +299,12 @@ describe('a message that does not arrive', () => {
         return receiver.deliveries.length === attempts && consumer.lease === null && consumer;
       });
     const { failing_since: since } = await givenBack(1);
-    await passTime(database.db, gala.shardId, 5 * 86_400 - 600);
+    await passTime(given.database.db, given.gala.shardId, 5 * 86_400 - 600);
     const { state, failures, failing_since: again } = await givenBack(2);
     expect(state).toBe('active');
     expect(failures).toBe(statuses.length > 1 ? 1 : statuses[0] === 500 ? 2 : 0);
     expect(again!.getTime()).toBe(since!.getTime() - (5 * 86_400 - 600) * 1_000);
-    await passTime(database.db, gala.shardId, 1_200);
+    await passTime(given.database.db, given.gala.shardId, 1_200);
     await waitUntil('it is disabled', async () => (await consumerOf(webhook)).state === 'disabled');
     expect(await reasonOf(webhook)).toBe('failing');
     expect(receiver.deliveries).toHaveLength(3);
@@ -310,10 +317,12 @@ describe('keys', () => {
     await confirm(1);
     await deliver();
     await arrived(1);
-    const renewed = (await changeWebhook(database.db, endpoint, 'rotate')) as NewWebhook;
+    const renewed = (await changeWebhook(given.database.db, endpoint, 'rotate')) as NewWebhook;
     await confirm(1);
     await arrived(2);
-    await sql`update webhook_secrets set ends_at = now() where ends_at is not null`.execute(database.db);
+    await sql`update webhook_secrets set ends_at = now() where ends_at is not null`.execute(
+      given.database.db,
+    );
     await confirm(1);
     await arrived(3);
     const accepts = (secret: Buffer) =>
@@ -337,9 +346,9 @@ describe('where messages may go', () => {
     await deliver({ allowPrivate: false });
     for (const failures of [1, 2]) {
       await waitUntil('it has failed', async () => (await consumerOf(webhook)).failures === failures);
-      await passTime(database.db, gala.shardId, 600);
+      await passTime(given.database.db, given.gala.shardId, 600);
     }
-    const attempts = await listAttempts(database.db, webhook.endpoint, 2);
+    const attempts = await listAttempts(given.database.db, webhook.endpoint, 2);
     const refused = { outcome: 'failed', error: 'FORBIDDEN_ADDRESS', httpStatus: null };
     expect(attempts).toMatchObject([refused, refused]);
     expect(receiver.deliveries).toEqual([]);
@@ -354,7 +363,7 @@ describe('where messages may go', () => {
 
   // The other way round, so that nobody outside is called: of a test event only who is inside may be told.
   test('a name that stands for somebody else by the next connection is refused then, though it was fine before', async () => {
-    const trial = await createFixture(database.db, 'allow', 'test');
+    const trial = await createFixture(given.database.db, 'allow', 'test');
     const trialTicket = await trial.addTicket();
     const asked: string[] = [];
     receiver.answerBy((_, response) => void response.writeHead(204, { connection: 'close' }).end());
@@ -377,7 +386,7 @@ describe('where messages may go', () => {
   });
 
   test('of a test event nobody outside is told, nor anybody inside where that is not allowed', async () => {
-    const trial = await createFixture(database.db, 'allow', 'test');
+    const trial = await createFixture(given.database.db, 'allow', 'test');
     const trialTicket = await trial.addTicket();
     const webhook = await add({}, trial);
     await confirm(1, trial, trialTicket);
@@ -388,7 +397,7 @@ describe('where messages may go', () => {
   });
 
   test('of a test event somebody on this machine may be told in development, and nobody outside', async () => {
-    const trial = await createFixture(database.db, 'allow', 'test');
+    const trial = await createFixture(given.database.db, 'allow', 'test');
     const trialTicket = await trial.addTicket();
     await add({}, trial);
     const outside = await add({ url: 'https://outside.example/' }, trial);
@@ -405,15 +414,15 @@ describe('a webhook whose partner lost access to the event', () => {
     [
       'the event was revoked',
       {
-        lose: () => revokeEvent(database.db, gala.partnerId, gala.eventId),
-        regain: () => grantEvent(database.db, gala.partnerId, gala.eventId),
+        lose: () => revokeEvent(given.database.db, given.gala.partnerId, given.gala.eventId),
+        regain: () => grantEvent(given.database.db, given.gala.partnerId, given.gala.eventId),
       },
     ],
     [
       'all its keys were revoked',
       {
-        lose: () => revokeKey(database.db, gala.keyId),
-        regain: () => issueKey(database.db, gala.partnerId),
+        lose: () => revokeKey(given.database.db, given.gala.keyId),
+        regain: () => issueKey(given.database.db, given.gala.partnerId),
       },
     ],
   ];
@@ -431,12 +440,12 @@ describe('a webhook whose partner lost access to the event', () => {
         const { next_at: nextAt, lease } = await consumerOf(webhook);
         return lease === null && nextAt.getTime() > Date.now();
       });
-      await changeWebhook(database.db, webhook.endpoint, 'test');
+      await changeWebhook(given.database.db, webhook.endpoint, 'test');
       expect(await attempted(webhook, 'failed')).toMatchObject({ error: 'NO_ACCESS' });
       expect(receiver.deliveries).toHaveLength(1);
       // What happened in between is delivered, once.
       await regain();
-      await passTime(database.db, gala.shardId, 60);
+      await passTime(given.database.db, given.gala.shardId, 60);
       await arrived(3);
       expect(followChain(receiver.told())).toMatchObject({ breaks: [], cursor: '3' });
       expect(receiver.told().flatMap(({ data }) => data.entries)).toHaveLength(3);
@@ -450,12 +459,12 @@ test('a test whose receiver hangs delays no other test', async () => {
   const { endpoint } = await add({ url: hanging.url });
   const other = await add();
   await deliver();
-  await changeWebhook(database.db, endpoint, 'test');
+  await changeWebhook(given.database.db, endpoint, 'test');
   await waitUntil('the first test hangs', () => hanging.deliveries.length === 1);
-  await changeWebhook(database.db, other.endpoint, 'test');
+  await changeWebhook(given.database.db, other.endpoint, 'test');
   await waitUntil('the second test arrives', () => receiver.deliveries.length === 1);
   expect(await attempted(other, 'delivered')).toMatchObject({ httpStatus: 204 });
-  expect(await listAttempts(database.db, endpoint, 1)).toEqual([]);
+  expect(await listAttempts(given.database.db, endpoint, 1)).toEqual([]);
 });
 
 test('receivers that answer slowly leave room for the others', async () => {
@@ -476,7 +485,7 @@ test('receivers that answer slowly leave room for the others', async () => {
   await deliver({ slots });
   await waitUntil('all slow ones are known to be slow', async () => {
     const attempts = await Promise.all(
-      slowOnes.map(({ endpoint }) => listAttempts(database.db, endpoint, 1)),
+      slowOnes.map(({ endpoint }) => listAttempts(given.database.db, endpoint, 1)),
     );
     return attempts.every(([latest]) => latest) && underWay <= slowSlots;
   });
@@ -492,16 +501,18 @@ test('receivers that answer slowly leave room for the others', async () => {
 
 test('of a long history that nobody asked for, a part is passed over at once', async () => {
   const { endpoint } = await add({ types: ['ticket.sold_out'] });
-  const { shardId, eventId } = gala;
+  const { shardId, eventId } = given.gala;
   await sql`
     insert into journal_segments
       (shard_id, event_id, partner_id, last_offset, count, kind, ticket_id, first_serial, last_serial)
-    select ${shardId}, ${eventId}, 0, place, 1, case when place = 41000 then 'sold_out' else 'reopened' end, ${ticketId}, null, null
-    from generate_series(1, 41000) as place`.execute(database.db);
-  await sql`update journal_heads set last_offset = 41000 where shard_id = ${shardId}`.execute(database.db);
+    select ${shardId}, ${eventId}, 0, place, 1, case when place = 41000 then 'sold_out' else 'reopened' end, ${given.ticketId}, null, null
+    from generate_series(1, 41000) as place`.execute(given.database.db);
+  await sql`update journal_heads set last_offset = 41000 where shard_id = ${shardId}`.execute(
+    given.database.db,
+  );
   const consumer = { ...endpoint, inFlightUntil: null, newsOffset: null, lease: '' };
-  const to = await loadEndpoint(database.db, endpoint);
-  const reader = readMessages(database.db, consumer, to!, false);
+  const to = await loadEndpoint(given.database.db, endpoint);
+  const reader = readMessages(given.database.db, consumer, to!, false);
   expect(await reader.next()).toBeNull();
   expect([reader.cursor, reader.hasMore]).toEqual([40_000, true]);
   expect(await reader.next()).toMatchObject({ after: 40_000, last: 41_000, entries: 1 });

@@ -2,7 +2,7 @@ import type { WaitingEntry, WebhookEventType } from '@floodgate/contract';
 import { expireHolds } from '@floodgate/registrations';
 import { findWebhookNotice } from '@floodgate/webhooks/notices';
 import { beforeEach, expect } from 'vitest';
-import { database, gala, partner, test, ticketId } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { strictReader } from '../harness/described.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { attendee } from '../harness/partner-client.ts';
@@ -12,22 +12,24 @@ import type { Receiver } from '../harness/webhook-receiver.ts';
 import { addWebhook, changeWebhook } from '../harness/webhooks.ts';
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
+const { test, given } = apiTest();
+
 test.override('ticket', { capacity: 1, offerHours: 24 });
 
 const CONTACT = { fullName: 'Waiting Person', emailAddress: 'waiting.person@example.com' };
 let sold: string;
 
 beforeEach(async () => {
-  sold = (await partner.register(attendee(ticketId))).body.responseData as string;
+  sold = (await given.partner.register(attendee(given.ticketId))).body.responseData as string;
 });
 
-const finalize = () => finalizePending(database.db, gala.shardId);
+const finalize = () => finalizePending(given.database.db, given.gala.shardId);
 const waitingOf = (receiver: Receiver) =>
   receiver.told().flatMap(({ data }) => data.entries.filter(({ type }) => type.startsWith('waiting.')));
 
 async function join(more: object = {}) {
-  const { body } = await partner.post('/waiting-list', {
-    organizedEventTicketID: ticketId,
+  const { body } = await given.partner.post('/waiting-list', {
+    organizedEventTicketID: given.ticketId,
     contact: CONTACT,
     ...more,
   });
@@ -36,33 +38,33 @@ async function join(more: object = {}) {
 }
 
 const read = async ({ entry }: WaitingEntry) =>
-  (await partner.request(`/api/v1/events/waiting-list/${entry}`)).body.responseData as WaitingEntry;
+  (await given.partner.request(`/api/v1/events/waiting-list/${entry}`)).body.responseData as WaitingEntry;
 
 /** Offers the seat to the first entry, lets that offer expire, and accepts that of the second one. */
 async function offerTwice(first: WaitingEntry, second: WaitingEntry) {
-  await partner.post(`/registrations/${sold}/cancel`, {});
+  await given.partner.post(`/registrations/${sold}/cancel`, {});
   await finalize();
   const { dateExpires } = await read(first);
-  await endHolds(database.db, gala);
-  expect(await expireHolds(database.db, gala.shardId, 100)).toBe(1);
+  await endHolds(given.database.db, given.gala);
+  expect(await expireHolds(given.database.db, given.gala.shardId, 100)).toBe(1);
   await finalize();
   const { dateExpires: secondExpires } = await read(second);
-  expect((await partner.post(`/holds/${second.entry}/confirm`, { contact: CONTACT })).body.responseCode).toBe(
-    '00',
-  );
+  expect(
+    (await given.partner.post(`/holds/${second.entry}/confirm`, { contact: CONTACT })).body.responseCode,
+  ).toBe('00');
   await finalize();
   return [dateExpires, secondExpires];
 }
 
 test('the entries of a waiting list are sent in order, each with its offer and without its contact', async () => {
   const receiver = await startReceiverInTest();
-  await addWebhook(database.db, gala, { url: receiver.url });
+  await addWebhook(given.database.db, given.gala, { url: receiver.url });
   const [first, second] = [await join({ partnerReference: 'order-1' }), await join()];
   await finalize();
   const [firstExpires, secondExpires] = await offerTwice(first, second);
-  await deliverInTest(database.url);
+  await deliverInTest(given.database.url);
   await waitUntil('all are sent', () => waitingOf(receiver).length === 6);
-  const ticket = { organizedEventID: gala.eventId, organizedEventTicketID: ticketId, seats: 1 };
+  const ticket = { organizedEventID: given.gala.eventId, organizedEventTicketID: given.ticketId, seats: 1 };
   const entry = (type: string, of: WaitingEntry, dateExpires: string | null | undefined) => ({
     type,
     entry: of.entry,
@@ -87,15 +89,15 @@ test('the entries of a waiting list are sent in order, each with its offer and w
 
 test('a message that is sent again is the same, also if the entries have an offer by now', async () => {
   const receiver = await startReceiverInTest((_, response) => void response.writeHead(500).end());
-  const { endpoint } = await addWebhook(database.db, gala, { url: receiver.url });
+  const { endpoint } = await addWebhook(given.database.db, given.gala, { url: receiver.url });
   const entries = [await join(), await join()] as const;
   await finalize();
-  await deliverInTest(database.url);
+  await deliverInTest(given.database.url);
   await waitUntil('an attempt fails', () => receiver.deliveries.length === 1);
   await offerTwice(...entries);
   receiver.accept();
   await waitUntil('it is sent again', async () => {
-    await changeWebhook(database.db, endpoint, 'resume');
+    await changeWebhook(given.database.db, endpoint, 'resume');
     return waitingOf(receiver).some(({ type }) => type === 'waiting.confirmed');
   });
   const [failed, again] = receiver.deliveries;
@@ -103,23 +105,25 @@ test('a message that is sent again is the same, also if the entries have an offe
 });
 
 test('the notice of a disabled webhook counts the entries of waiting lists', async () => {
-  const { endpoint } = await addWebhook(database.db, gala, {
+  const { endpoint } = await addWebhook(given.database.db, given.gala, {
     url: 'https://partner.example/hook',
     types: ['waiting.joined'],
   });
   await join();
   await join();
   await finalize();
-  expect(await findWebhookNotice(database.db, gala.shardId, endpoint.id)).toMatchObject({ waiting: 2 });
+  expect(await findWebhookNotice(given.database.db, given.gala.shardId, endpoint.id)).toMatchObject({
+    waiting: 2,
+  });
 });
 
 test.for<WebhookEventType>(['waiting.confirmed', 'registration.confirmed'])(
   'a webhook of the type %s gets no entry of another type',
   async (type) => {
     const receiver = await startReceiverInTest();
-    await addWebhook(database.db, gala, { url: receiver.url, types: [type] });
+    await addWebhook(given.database.db, given.gala, { url: receiver.url, types: [type] });
     await offerTwice(await join(), await join());
-    await deliverInTest(database.url);
+    await deliverInTest(given.database.url);
     const types = () => receiver.told().flatMap(({ data }) => data.entries.map((entry) => entry.type));
     await waitUntil('they are sent', () => types().length > 0);
     expect(types()).toEqual([type]);

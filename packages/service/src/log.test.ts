@@ -3,31 +3,33 @@ import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { expect, onTestFinished, vi } from 'vitest';
-import { database, test } from '../../../test/harness/database-test.ts';
+import { databaseTest } from '../../../test/harness/database-test.ts';
 import { waitUntil } from '../../../test/harness/wait-until.ts';
 import { createLogger, describeError, throttledWarn } from './log.ts';
+
+const { test, given } = databaseTest();
 
 const DATA = 'Wilhelmina Featherstonehaugh';
 
 /** Real errors of Postgres. Each quotes the data in its message, detail or context. */
 const refusals = {
   'a value of the wrong type': () =>
-    database.db
+    given.database.db
       .selectFrom('events')
       .selectAll()
       .where('id', '=', DATA as never)
       .execute(),
   'a duplicate': async () => {
     const values = { name: DATA };
-    await database.db
+    await given.database.db
       .insertInto('partners')
       .values(values)
       .onConflict((on) => on.doNothing())
       .execute();
-    await database.db.insertInto('partners').values(values).execute();
+    await given.database.db.insertInto('partners').values(values).execute();
   },
   'a failed check': () =>
-    database.db.insertInto('events').values({ name: DATA, pass_prefix: 'no prefix' }).execute(),
+    given.database.db.insertInto('events').values({ name: DATA, pass_prefix: 'no prefix' }).execute(),
 };
 
 async function refusal(statement: () => Promise<unknown>): Promise<Error & Record<string, unknown>> {

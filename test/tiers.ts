@@ -1,0 +1,66 @@
+import { globSync } from 'node:fs';
+
+/**
+ * Which tests run when. A file that is not listed here is in the gate.
+ *
+ *   gate       npm test                 decides whether a change lands; asserts no upper bound on time
+ *   evidence   npm run test:evidence    real faults in real time; needs a machine for itself
+ *   timing     npm run test:timing      shares, rates, latencies; reports and never gates
+ *
+ * `npm test -- <part of a path>` runs the named files, whatever their tier.
+ */
+export type Tier = 'gate' | 'evidence' | 'timing';
+
+/** Files of the evidence tier, by the reason why they are not in the gate. */
+const EVIDENCE: Record<string, string[]> = {
+  'strikes with real faults, and waits in real time until the service has recovered': [
+    'test/faults/faults*.test.ts',
+    'test/citus/*.test.ts',
+    'test/end-to-end/{failover,processes,restore}.test.ts',
+    'test/queue/{cluster-failover,half-open,outages,sentinel}.test.ts',
+    'test/deliveries/crashes.test.ts',
+    'test/mail/at-most-once.test.ts',
+  ],
+  'installs, builds or runs containers, or reads what is deployed with programs of its own': [
+    'test/end-to-end/{compose,compose-proxy,install,npm-scripts,upgrade}.test.ts',
+    'test/fleet/*.test.ts',
+    'test/client/package.test.ts',
+  ],
+  'reads 100 distorted codes from the picture of a camera, one after the other': [
+    'test/door-app/camera.test.ts',
+  ],
+};
+
+/** Files of the timing tier. Each compares with a reference that is measured in the same run. */
+const TIMING: Record<string, string[]> = {
+  'a share, a rate or a latency under load': [
+    'test/registrations/fair-shares.test.ts',
+    'test/partners/mixed-limit.test.ts',
+  ],
+};
+
+/** The files of the gate that also run on Citus, where there is a cluster. The evidence tier runs everything there. */
+export const GATE_ON_CITUS = ['test/database/sql-functions.test.ts'];
+
+const root = new URL('..', import.meta.url).pathname;
+const exclude = ['**/node_modules/**'];
+
+/** Returns the files of each tier, relative to the root of the repository. Throws if an entry matches no file. */
+export function filesByTier(): Record<Tier, string[]> {
+  const evidence = matching(EVIDENCE);
+  const timing = matching(TIMING);
+  const listed = new Set([...evidence, ...timing]);
+  // Unit tests lie beside the code, tests that cross packages below test/.
+  const all = globSync(['{apps,packages}/*/src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root, exclude });
+  return { gate: all.filter((file) => !listed.has(file)), evidence, timing };
+}
+
+function matching(filesByReason: Record<string, string[]>): string[] {
+  return Object.values(filesByReason)
+    .flat()
+    .flatMap((pattern) => {
+      const files = globSync(pattern, { cwd: root, exclude });
+      if (files.length === 0) throw new Error(`test/tiers.ts: no file matches ${pattern}`);
+      return files;
+    });
+}
