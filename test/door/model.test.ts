@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { Random } from '../faults/random.ts';
 import { databaseTest } from '../harness/database-test.ts';
 import { findFreePort } from '../harness/free-port.ts';
@@ -9,7 +9,7 @@ import { findProblems } from './model-check.ts';
 
 const { test, given } = databaseTest();
 
-const ROUNDS = Number(process.env['DOOR_ROUNDS'] ?? 20);
+const ROUNDS = Number(process.env['DOOR_ROUNDS'] ?? (inject('tier') === 'gate' ? 3 : 30));
 const SEED = Number(process.env['DOOR_SEED'] ?? Date.now() % 2 ** 31);
 /** A start of the API takes longer than a round. */
 const ROUNDS_PER_KILL = 4;

@@ -1,6 +1,6 @@
 import { reconcile, type Reservation } from '@floodgate/registrations';
 import { RegistrationRequest } from '@floodgate/contract';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, inject } from 'vitest';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 import { RULES, wrongFields } from './registration-rules.ts';
@@ -11,8 +11,8 @@ import { databaseTest } from '../harness/database-test.ts';
 
 const { test, given } = databaseTest();
 
-// npm test sends 5,000 messages from a seed of its own choice; npm run test:fuzz sends as many as it is told.
-const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 5_000);
+// The gate sends 500 messages, the evidence tier 20,000, from a seed of its own choice; npm run test:fuzz sends as many as it is told.
+const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? (inject('tier') === 'gate' ? 500 : 20_000));
 const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const PROGRESS_EVERY = 5_000;
 /** So that a busy machine is no finding: nothing here is about how long an answer takes, as long as it comes. */

@@ -6,7 +6,12 @@ import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainer
 import { startPostgres } from '@floodgate/embedded-postgres';
 import type { RunningService, Source } from './server.ts';
 
-const SETTINGS = { max_connections: '300' };
+const SETTINGS = {
+  max_connections: '300',
+  // Tests kill Postgres, not the machine. Waiting for the disk at each commit would take half of their time.
+  fsync: 'off',
+  full_page_writes: 'off',
+};
 
 /** The official image, if Docker is available. */
 export const postgresContainer: Source = async () => {

@@ -1,6 +1,6 @@
 import { connect, type Database } from '@floodgate/database';
 import { reconcile } from '@floodgate/registrations';
-import { expect, vi } from 'vitest';
+import { expect, inject, vi } from 'vitest';
 import { Random } from '../faults/random.ts';
 import { databaseTest } from '../harness/database-test.ts';
 import { createWorld, perform } from './drawn-operations.ts';
@@ -9,7 +9,7 @@ import { findWrongSteps, recordChanges } from './recorded-changes.ts';
 
 const { test, given } = databaseTest();
 
-const ROUNDS = Number(process.env['WAITING_ROUNDS'] ?? 50);
+const ROUNDS = Number(process.env['WAITING_ROUNDS'] ?? (inject('tier') === 'gate' ? 10 : 200));
 const SEED = Number(process.env['WAITING_SEED'] ?? Date.now() % 2 ** 31);
 const CONNECTIONS = 5;
 const OPERATIONS = 25;
