@@ -20,7 +20,10 @@ import { commitBatch } from '../harness/committed-batch.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({
+  sharesEvent: true,
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 beforeEach(() => sql`truncate audit_log`.execute(given.db));
 

@@ -20,7 +20,7 @@ import { startAnsweringProxy, type Instead } from './answering-proxy.ts';
 import { apiTest } from '../harness/api-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'counts, empties or compares whole tables' });
 
 // The client against a real API, over a wire that can be cut.
 

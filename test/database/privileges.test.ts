@@ -22,7 +22,10 @@ import { runCli, startProcess } from '../harness/service-process.ts';
 import { grantServiceRoles, roleOf, underTest } from '../harness/service-roles.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({
+  sharesEvent: true,
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 const QUEUE_SCHEMA = 'floodgate_queue';
 const INSUFFICIENT_PRIVILEGE = '42501';

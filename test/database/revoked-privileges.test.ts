@@ -8,7 +8,10 @@ import { startApiProcess, type ServiceProcess } from '../harness/service-process
 import { grantServiceRoles, roleOf } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({
+  sharesEvent: true,
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 // What an operator takes from a running API, and gives back.
 

@@ -7,7 +7,9 @@ import { createFixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli, startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 // A later release migrates while this one runs, and this one may have to come back afterwards.
 

@@ -7,7 +7,10 @@ import { eventTest } from '../harness/event-test.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli, startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({
+  sharesEvent: true,
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 // What a database has as its defaults is somebody else's choice. Each is one that broke or slowed the services.
 const DEFAULTS = {

@@ -5,7 +5,9 @@ import { databaseTest } from '../harness/database-test.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 const CONNECTIONS = 4;
 const TERMINATED = 400;

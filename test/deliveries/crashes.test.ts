@@ -6,10 +6,17 @@ import { waitForEndOfConnections, waitForLockWaiters } from '../harness/lock-wai
 import { startMailServer, type MailServer } from '../harness/mail-server.ts';
 import { endLeases } from '../harness/pass-time.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } from '../mail/mail-process.ts';
+import {
+  addresses,
+  confirm,
+  deliveriesOf,
+  enable,
+  startMailProcess,
+  waitForState,
+} from '../mail/mail-process.ts';
 import { eventTest } from '../harness/event-test.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 // A process is killed in each state of a delivery. The outcome is the one that the page about e-mails names.
 
@@ -20,7 +27,7 @@ beforeEach(async () => {
   await confirm(given.database.db, given.gala, await given.gala.addTicket(), addresses(1));
 });
 
-const start = () => startMails(given.database, { SMTP_URL: server.url });
+const start = () => startMailProcess(given.database, { SMTP_URL: server.url });
 const only = async () => (await deliveriesOf(given.database.db, given.gala))[0];
 const reaches = (state: string) =>
   waitUntil(`the delivery is ${state}`, async () => (await only())?.state === state);

@@ -10,7 +10,7 @@ import { expect } from 'vitest';
 import { eventTest } from '../harness/event-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({ sharesEvent: true, own: 'counts, empties or compares whole tables' });
 
 // What a table costs that holds every e-mail of years.
 

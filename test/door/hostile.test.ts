@@ -13,7 +13,7 @@ import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 test.override('ticket', { capacity: 100 });
 

@@ -14,7 +14,7 @@ import { finalizePending, journalOf } from '../harness/journal.ts';
 import { attendee } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'counts, empties or compares whole tables' });
 
 // Faults that the drawn scans of model.test.ts have found, each with the fewest scans that show it.
 

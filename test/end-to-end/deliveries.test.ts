@@ -19,7 +19,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import type { Told } from '../harness/webhook-receiver.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 // What follows "00", from end to end: every process, a real SMTP server, a real receiver.
 

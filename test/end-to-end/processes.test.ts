@@ -10,7 +10,7 @@ import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli, startApiProcess, startProcess, startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 let env: { DATABASE_URL: string; QUEUE_URL: string; QUEUE_NAMESPACE: string };
 let directory: string;

@@ -15,7 +15,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 interface Span {
   service: string;

@@ -25,7 +25,9 @@ import { followChain } from '../harness/webhook-receiver.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 // A rolling upgrade: the schema first. The processes of today run beside the schema of the next release.
 

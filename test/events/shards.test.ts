@@ -12,7 +12,10 @@ import { createFixture } from '../harness/fixture.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { runCli } from '../harness/service-process.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({
+  sharesEvent: true,
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 // Several shards need no cluster: here they are all on one Postgres.
 

@@ -7,10 +7,10 @@ import { startMailServer } from '../harness/mail-server.ts';
 import { peakMiB } from '../harness/process-usage.ts';
 import { startProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { addresses, confirm, enable, startMails } from '../mail/mail-process.ts';
+import { addresses, confirm, enable, startMailProcess } from '../mail/mail-process.ts';
 import { podOf, readManifests, type Workload } from './manifests.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'starts processes that work on everything in the database' });
 
 // The memory of processes that no benchmark measures, and their limits in docker/kubernetes. MAILS=60000 for the figures of the manifests.
 
@@ -40,7 +40,7 @@ test('the delivery process sends e-mails', async () => {
   const server = await startMailServer();
   await confirmAttendees();
   await enable(given.database.db, given.gala);
-  const delivery = await startMails(given.database, { SMTP_URL: server.url });
+  const delivery = await startMailProcess(given.database, { SMTP_URL: server.url });
   await waitUntil('all e-mails are sent', () => server.mails.length === MAILS);
   expectBelowLimit('delivery', await peakMiB(delivery.child.pid!));
 });

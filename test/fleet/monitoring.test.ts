@@ -40,7 +40,9 @@ import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 import { enable, makeDue } from '../mail/mail-process.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 // A query with a wrong name finds nothing, and nothing looks like health. So each query of alerts, dashboards and scalers must give a value
 // other than zero in an installation with every kind of trouble.

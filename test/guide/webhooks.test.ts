@@ -13,7 +13,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
 import { deliverInTest } from '../harness/webhooks-in-test.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 const blocks = blocksOf('webhooks');
 

@@ -6,7 +6,7 @@ import { databaseTest } from '../harness/database-test.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'counts, empties or compares whole tables' });
 
 /** A pool closes by itself what was idle for 10 s. */
 const LESS_THAN_IDLE_MS = 6_000;

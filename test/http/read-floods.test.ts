@@ -12,7 +12,10 @@ import { RawConnection } from '../harness/raw-http.ts';
 import { recording } from '../harness/recorded-statements.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = apiTest({ sharesEvent: true });
+const { test, given } = apiTest({
+  sharesEvent: true,
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 // What anybody may have the API ask of Postgres, as often as they like: it must not stand in the way of the others.
 

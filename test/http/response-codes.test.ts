@@ -23,7 +23,10 @@ import { webhookActions } from '@floodgate/webhooks/actions';
 import { apiTest } from '../harness/api-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
-const { test, given } = apiTest({ sharesEvent: true });
+const { test, given } = apiTest({
+  sharesEvent: true,
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 const REGISTER = '/api/v1/events/register';
 const TICKETS = '/api/v1/events/tickets';

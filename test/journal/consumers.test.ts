@@ -29,7 +29,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { confirmSome } from '../harness/webhooks.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 // Who reads the journal, each from a place of its own.
 

@@ -6,7 +6,7 @@ import { createFixture } from '../harness/fixture.ts';
 import { rowsRead } from '../harness/rows-read.ts';
 import { confirmSome } from '../harness/webhooks.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({ sharesEvent: true, own: 'counts, empties or compares whole tables' });
 
 // Polling for consumers costs what there is to deliver, not what consumers there are. Counted in rows, because times vary.
 

@@ -17,7 +17,7 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { rowsRead as countRowsRead } from '../harness/rows-read.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'counts, empties or compares whole tables' });
 
 // The one way into the history of what became of registrations.
 

@@ -15,12 +15,12 @@ import {
   deliveriesOf,
   enable,
   makeDue,
-  startMails,
+  startMailProcess,
   waitForState,
 } from './mail-process.ts';
 import { eventTest } from '../harness/event-test.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 // One e-mail per registration, whatever dies; and the one window that is left.
 
@@ -38,14 +38,14 @@ test('a process that is killed while it sends: nobody is forgotten, and at most 
   await enable(given.database.db, given.gala);
   let possible = 0;
   for (let kill = 1; kill <= kills; kill += 1) {
-    const process = await startMails(given.database, { SMTP_URL: server.url });
+    const process = await startMailProcess(given.database, { SMTP_URL: server.url });
     const enough = (count / (kills + 1)) * kill;
     await waitUntil(`${enough} were sent`, () => server.mails.length >= enough);
     await process.end('SIGKILL');
     possible += MOST_SENDING;
     await endLeases(given.database.db);
   }
-  await startMails(given.database, { SMTP_URL: server.url });
+  await startMailProcess(given.database, { SMTP_URL: server.url });
   await waitForState(given.database.db, given.gala, 'sent', count);
   const mails = Map.groupBy(server.mails, ({ to }) => to);
   expect(new Set(mails.keys())).toEqual(new Set(everybody));
@@ -75,7 +75,7 @@ test('two journal entries of one registration lead to one e-mail', async () => {
     given.database.db,
   );
   await enable(given.database.db, given.gala);
-  const process = await startMails(given.database, { SMTP_URL: server.url });
+  const process = await startMailProcess(given.database, { SMTP_URL: server.url });
   await waitForState(given.database.db, given.gala, 'sent', 3);
   expect(await process.end('SIGTERM')).toBe(0);
   expect(server.mails.map(({ to }) => to).toSorted()).toEqual(addresses(3));
@@ -86,7 +86,7 @@ test('a process that stops in good order leaves nothing in doubt', async () => {
   const server = await startMailServer();
   await confirm(given.database.db, given.gala, given.ticketId, addresses(800));
   await enable(given.database.db, given.gala);
-  const first = await startMails(given.database, { SMTP_URL: server.url });
+  const first = await startMailProcess(given.database, { SMTP_URL: server.url });
   await waitUntil('some were sent', () => server.mails.length >= 50);
   expect(await first.end('SIGTERM')).toBe(0);
   const before = server.mails.length;
@@ -94,7 +94,7 @@ test('a process that stops in good order leaves nothing in doubt', async () => {
   expect(states.filter((state) => state === 'sent')).toHaveLength(before);
   expect(states).not.toContain('sending');
   expect(before).toBeLessThan(800);
-  await startMails(given.database, { SMTP_URL: server.url });
+  await startMailProcess(given.database, { SMTP_URL: server.url });
   await waitForState(given.database.db, given.gala, 'sent', 800);
   expect(server.mails).toHaveLength(800);
   expect(
@@ -107,7 +107,7 @@ test('an e-mail whose acceptance was not heard is sent again, and known to be in
   server.answers = false;
   await confirm(given.database.db, given.gala, given.ticketId, addresses(1));
   await enable(given.database.db, given.gala);
-  await startMails(given.database, { SMTP_URL: server.url });
+  await startMailProcess(given.database, { SMTP_URL: server.url });
   expect(await waitForState(given.database.db, given.gala, 'retry', 1)).toMatchObject([
     { attempts: 1, possiblyTwice: true },
   ]);
@@ -125,7 +125,7 @@ test('an e-mail whose acceptance is never heard is handed over three times, and 
   server.answers = false;
   await confirm(given.database.db, given.gala, given.ticketId, addresses(1));
   await enable(given.database.db, given.gala);
-  await startMails(given.database, { SMTP_URL: server.url });
+  await startMailProcess(given.database, { SMTP_URL: server.url });
   for (const attempts of [1, 2]) {
     await waitUntil(`attempt ${attempts}`, async () =>
       (await deliveriesOf(given.database.db, given.gala)).some((one) => one.attempts === attempts),
@@ -143,7 +143,7 @@ test('an e-mail that was refused twice and is handed over once, without an answe
   server.onRecipient = () => ({ responseCode: 451, message: '4.7.1 greylisted' });
   await confirm(given.database.db, given.gala, given.ticketId, addresses(1));
   await enable(given.database.db, given.gala);
-  await startMails(given.database, { SMTP_URL: server.url });
+  await startMailProcess(given.database, { SMTP_URL: server.url });
   for (const attempts of [1, 2, 3]) {
     if (attempts === 3) [server.onRecipient, server.answers] = [() => undefined, false];
     await makeDue(given.database.db);
@@ -162,7 +162,7 @@ test('paused and resumed, or switched off and on, while it sends: nobody gets a 
   server.onMessage = () => delay(30, undefined);
   await confirm(given.database.db, given.gala, given.ticketId, addresses(600));
   await enable(given.database.db, given.gala);
-  await Promise.all([1, 2].map(() => startMails(given.database, { SMTP_URL: server.url })));
+  await Promise.all([1, 2].map(() => startMailProcess(given.database, { SMTP_URL: server.url })));
   const act = (action: typeof pauseMailAction) =>
     perform(given.database.db, action, { eventId: given.gala.eventId }, 'test');
   const sendsMore = (before = server.mails.length) =>
@@ -189,7 +189,7 @@ test('switched off and on while the server is slow to answer: nobody gets a seco
   server.onMessage = () => ((received += 1), answers);
   await confirm(given.database.db, given.gala, given.ticketId, addresses(1));
   await enable(given.database.db, given.gala);
-  await startMails(given.database, { SMTP_URL: server.url });
+  await startMailProcess(given.database, { SMTP_URL: server.url });
   await waitUntil('the server thinks', () => received === 1);
   await perform(given.database.db, disableMailAction, { eventId: given.gala.eventId }, 'test');
   expect(await readMailStatus(given.database.db)).toMatchObject({ events: [] });
@@ -219,7 +219,7 @@ test('a connection that is lost before a message was handed over leaves no doubt
   };
   await confirm(given.database.db, given.gala, given.ticketId, addresses(5));
   await enable(given.database.db, given.gala);
-  await startMails(given.database, { SMTP_URL: server.url });
+  await startMailProcess(given.database, { SMTP_URL: server.url });
   await waitUntil('it was cut', () => cut > 0);
   const again = await startMailServer(Number(port));
   await waitForState(given.database.db, given.gala, 'sent', 5);
@@ -241,7 +241,7 @@ test('while Postgres takes no outcomes, no more than those under way are sent; t
     create trigger refuse_mails before update on deliveries for each row when (new.state <> 'sending') execute function refuse_mails()`.execute(
     given.database.db,
   );
-  const { output } = await startMails(given.database, { SMTP_URL: server.url });
+  const { output } = await startMailProcess(given.database, { SMTP_URL: server.url });
   await waitUntil('it has sent all that it may', () => server.mails.length === MOST_SENDING);
   await waitUntil('it says so', () => output().includes('cannot record outcomes of e-mails'));
   expect(server.mails).toHaveLength(MOST_SENDING);

@@ -7,7 +7,7 @@ import { runCli } from '../harness/service-process.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
 import { eventTest } from '../harness/event-test.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'starts processes that work on everything in the database' });
 
 test.override('ticket', {});
 

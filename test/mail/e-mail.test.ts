@@ -14,7 +14,7 @@ import { addresses, confirm, enable, startMails, waitForState } from './mail-pro
 import { eventTest } from '../harness/event-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'starts processes that work on everything in the database' });
 
 // What an e-mail holds, read by a parser that is not ours.
 

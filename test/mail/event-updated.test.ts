@@ -11,7 +11,7 @@ import { addresses, confirm, deliveriesOf, enable, startMails, waitForState } fr
 import { eventTest } from '../harness/event-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'starts processes that work on everything in the database' });
 
 // An event moves after its e-mails were sent.
 

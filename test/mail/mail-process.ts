@@ -9,6 +9,7 @@ import type { Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import { reservationOf } from '../harness/reservation.ts';
+import { startInProcessDelivery } from '../harness/in-process-delivery.ts';
 import { startDeliveryProcess, type Environment } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
@@ -37,14 +38,23 @@ export const addresses = (count: number, name = 'guest') =>
 export const enable = (db: Database, { eventId }: Fixture, fromNow = false) =>
   perform(db, enableMailAction, { eventId, fromNow }, 'test');
 
-/** Starts a delivery process that sends e-mails; it ends with the test. */
+const withDefaults = (database: TestDatabase, env: Environment) => ({
+  DATABASE_URL: database.url,
+  DELIVERIES: 'mail',
+  MAIL_FROM: 'The Gala <gala@floodgate-tests.org>',
+  ...env,
+});
+
+/** Starts to send e-mails, in the test's own process. It ends with the test. */
 export async function startMails(database: TestDatabase, env: Environment) {
-  const process = await startDeliveryProcess({
-    DATABASE_URL: database.url,
-    DELIVERIES: 'mail',
-    MAIL_FROM: 'The Gala <gala@floodgate-tests.org>',
-    ...env,
-  });
+  const delivery = await startInProcessDelivery(withDefaults(database, env));
+  onTestFinished(() => delivery.end());
+  return delivery;
+}
+
+/** Starts a delivery process that sends e-mails, and that a test can kill. It ends with the test. */
+export async function startMailProcess(database: TestDatabase, env: Environment) {
+  const process = await startDeliveryProcess(withDefaults(database, env));
   onTestFinished(async () => void (await process.end('SIGTERM')));
   return process;
 }

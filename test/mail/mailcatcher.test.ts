@@ -3,7 +3,7 @@ import { beforeEach, expect } from 'vitest';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
 import { eventTest } from '../harness/event-test.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'starts processes that work on everything in the database' });
 
 test.override('event', { mode: 'test' });
 

@@ -14,11 +14,11 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { runCli } from '../harness/service-process.ts';
 import { startReceiver } from '../harness/webhook-receiver.ts';
 import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
-import { startMails } from './mail-process.ts';
+import { startMailProcess, startMails } from './mail-process.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 // A partner is told that a webhook of its own was given up: once, whatever dies, and nobody else learns its address.
 
@@ -126,7 +126,7 @@ test('a receiver that has failed for five days: its partner gets one e-mail, whi
   }
   expect(html).toContain('production &#60;b&#62;');
   expect(mail!.content + text! + html!).not.toContain('s3cret-of-theirs');
-  for (const process of processes) expect(await process.end('SIGTERM')).toBe(0);
+  for (const process of processes) await process.end();
   const logs = processes.map(({ output }) => output()).join('');
   expect(logs.match(/a webhook was disabled/g)).toHaveLength(1);
   expect(logs.match(/a partner was notified/g)).toHaveLength(1);
@@ -156,7 +156,7 @@ test('a process that is killed while the server thinks loses no notice; the seco
     asked.push(messageId);
     return asked.length === 1 ? new Promise(() => {}) : undefined;
   };
-  const killed = await startMails(given.database, { SMTP_URL: server.url });
+  const killed = await startMailProcess(given.database, { SMTP_URL: server.url });
   await waitUntil('the server thinks', () => asked.length === 1);
   await killed.end('SIGKILL');
   expect(await stateOf(endpoint)).toMatchObject({ state: 'sending' });
@@ -292,7 +292,7 @@ test('without a server it waits; in the mailcatcher it is shown', async () => {
   const endpoint = await addGivenUp();
   const silent = await startMails(given.database, {});
   expect(silent.output()).toContain('no SMTP_URL');
-  expect(await silent.end('SIGTERM')).toBe(0);
+  await silent.end();
   expect(await stateOf(endpoint)).toMatchObject({ state: 'queued', reason: null });
   const { baseUrl } = await startMails(given.database, { MAILCATCHER_SIZE: '3' });
   await ended(endpoint, 'sent');

@@ -12,7 +12,7 @@ import { tablesOf } from '../harness/stored-tables.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'starts processes that work on everything in the database' });
 
 test.override('event', { duplicatePolicy: 'reject' });
 test.override('ticket', {});

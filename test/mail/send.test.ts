@@ -22,7 +22,7 @@ import {
 import { eventTest } from '../harness/event-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 // E-mails to attendees, by real delivery processes into a real SMTP server.
 

@@ -7,7 +7,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
 import { databaseTest } from '../harness/database-test.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 // What delivery processes and events share.
 

@@ -17,7 +17,7 @@ import { joinWaitingList } from '../harness/waiting-list.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, confirm, deliveriesOf, enable, makeDue, startMails } from './mail-process.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'starts processes that work on everything in the database' });
 
 // Offers of waiting lists, by real delivery processes into a real SMTP server.
 
@@ -185,7 +185,7 @@ test('offers of a test event stay inside: none is sent to a server, and the mail
     return rows[0]!.read;
   });
   expect([server.mails, await offers()]).toEqual([[], []]);
-  await process.end('SIGTERM');
+  await process.end();
 
   await mail('disable', String(given.gala.eventId));
   const { baseUrl } = await startMails(given.database, { MAILCATCHER_SIZE: '9' });

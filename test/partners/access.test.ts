@@ -11,7 +11,7 @@ import { runCli } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { lastFalse, waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 const HOUR_MS = 3_600_000;
 /** What partners and operators were promised. */

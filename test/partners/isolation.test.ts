@@ -15,7 +15,7 @@ import { recording } from '../harness/recorded-statements.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({ sharesEvent: true, own: 'counts, empties or compares whole tables' });
 
 // Two partners with an event each, and one event that both may use. Whatever the one asks for that is the other's is
 // answered, to the last header, as if there were no such thing.

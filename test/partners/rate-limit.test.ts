@@ -10,7 +10,7 @@ import { exchange, requestText } from '../harness/raw-http.ts';
 import { runCli, startApiProcess } from '../harness/service-process.ts';
 import { lastFalse, waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 const LIMIT = 25;
 const TAKES_EFFECT_WITHIN_MS = 2_000;

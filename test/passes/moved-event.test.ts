@@ -10,7 +10,7 @@ import { readQrCode } from '../harness/passes.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { addresses, enable, startMails } from '../mail/mail-process.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'starts processes that work on everything in the database' });
 
 const ATTENDEES = 1_000;
 /** E-mails whose QR code is read. Reading takes much longer than verifying. */

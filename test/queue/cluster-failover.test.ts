@@ -8,7 +8,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand } from '../servers/redis.ts';
 import { startRedisCluster } from '../servers/redis-cluster.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 const missing = redisServerCommand() ? '' : ' (no redis-server or valkey-server on the PATH)';
 const SHARDS = [0, 1, 2, 3, 4, 5, 6, 8];

@@ -21,7 +21,7 @@ import { runCli, startApiProcess, startWorkerProcess } from '../harness/service-
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 const missing = redisServerCommand() && hasOpenssl ? '' : ' (no redis-server or no openssl on the PATH)';

@@ -14,7 +14,7 @@ import {
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 const missing = redisServerCommand() ? '' : ' (no redis-server or valkey-server on the PATH)';
 const HOW_TO_MEND = 'redis-cli CONFIG SET maxmemory-policy noeviction';

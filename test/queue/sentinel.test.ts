@@ -13,7 +13,7 @@ import { startApiProcess, startWorkerProcess } from '../harness/service-process.
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand, startRedis, type RedisProcess } from '../servers/redis.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 const command = redisServerCommand();
 const missing = command ? '' : ' (no redis-server on the PATH)';

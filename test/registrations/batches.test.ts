@@ -14,7 +14,7 @@ import { afterAll, beforeEach, expect } from 'vitest';
 import { databaseTest } from '../harness/database-test.ts';
 import { tablesOf, type StoredTables } from '../harness/stored-tables.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'counts, empties or compares whole tables' });
 
 // The statements of the outbox, each tested alone: which batches a statement changes, and which it does not.
 

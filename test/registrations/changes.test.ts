@@ -17,7 +17,7 @@ import { finalizePending, isOutboxEmpty, journalOf, pendingBatches } from '../ha
 import { endHolds, reservationOf } from '../harness/reservation.ts';
 import { enqueue, TestQueue } from '../harness/test-queue.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'counts, empties or compares whole tables' });
 
 test.override('ticket', { capacity: 10 });
 

@@ -12,7 +12,7 @@ import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 let proxy: TcpProxy;
 /** Connected through the proxy. */

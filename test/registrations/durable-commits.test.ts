@@ -7,7 +7,9 @@ import { databaseTest } from '../harness/database-test.ts';
 import { TEMPLATE_NAMESPACE } from '../harness/database-url.ts';
 import { startApiProcess, startProcess } from '../harness/service-process.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 let role: string;
 let url: string;

@@ -7,7 +7,10 @@ import { commitBatch } from '../harness/committed-batch.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { refuseToConfirm } from '../harness/poison.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({
+  sharesEvent: true,
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 // How the handler reacts if Postgres refuses a batch. Other tests run it in a worker.
 

@@ -15,7 +15,10 @@ import { TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({
+  sharesEvent: true,
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 const QUEUES = [
   {

@@ -15,7 +15,7 @@ import { startWorkerProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'starts processes that work on everything in the database' });
 
 test.override('ticket', { capacity: 1 });
 

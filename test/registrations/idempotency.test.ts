@@ -13,7 +13,7 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 test.override('ticket', {});
 

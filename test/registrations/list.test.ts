@@ -12,7 +12,7 @@ import { RawConnection } from '../harness/raw-http.ts';
 import { runCli } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 test.override('ticket', {});
 

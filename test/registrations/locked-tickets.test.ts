@@ -11,7 +11,7 @@ import { startApiProcess, type ServiceProcess } from '../harness/service-process
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 // A transaction that somebody forgot in psql holds the row of one ticket. A group of an API has registrations for several tickets.
 

@@ -15,7 +15,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { residentMiB } from '../harness/process-usage.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 const REGISTER = '/api/v1/events/register';
 

@@ -9,7 +9,7 @@ import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { changeSeats } from '../waiting-list/drawn-operations.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({ sharesEvent: true, own: 'counts, empties or compares whole tables' });
 
 test.override('event', { duplicatePolicy: 'reject' });
 

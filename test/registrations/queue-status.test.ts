@@ -9,7 +9,10 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 import { finalizePending } from '../harness/journal.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({
+  sharesEvent: true,
+  own: 'starts processes that work on everything in the database',
+});
 
 let env: Environment;
 let queue: TestQueue;

@@ -11,7 +11,7 @@ import { createFixture } from '../harness/fixture.ts';
 import { runCli, startProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({ sharesEvent: true, own: 'counts, empties or compares whole tables' });
 
 const TWO_HOURS_MS = 7_200_000;
 

@@ -8,7 +8,7 @@ import { enqueue, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'counts, empties or compares whole tables' });
 
 // Single rounds of the relay. Other tests run it in a worker.
 

@@ -19,7 +19,9 @@ import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { registrationsOfBatch } from '../harness/stored-batch.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({
+  own: 'changes the schema, the roles or the settings of its database',
+});
 
 const POOLS = 6;
 const BATCHES = 90;

@@ -14,7 +14,7 @@ import { followChain } from '../harness/webhook-receiver.ts';
 import { changeWebhook, confirmSome } from '../harness/webhooks.ts';
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'starts processes that work on everything in the database' });
 
 test.override('apiSettings', { WEBHOOK_ALLOW_PRIVATE: 'true' });
 

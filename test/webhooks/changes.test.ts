@@ -13,7 +13,7 @@ import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { addWebhook, changeWebhook, confirmSome } from '../harness/webhooks.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'counts, empties or compares whole tables' });
 
 // What partners change while somebody delivers.
 

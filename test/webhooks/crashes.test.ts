@@ -11,7 +11,7 @@ import { followChain, type Delivery, type Told } from '../harness/webhook-receiv
 import { addWebhook, confirmSome } from '../harness/webhooks.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 const KILLS = 4;
 const PER_KILL = 2;

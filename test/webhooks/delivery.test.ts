@@ -29,7 +29,7 @@ import { addWebhook, changeWebhook, confirmSome, type NewWebhook } from '../harn
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'starts processes that work on everything in the database' });
 
 test.override('ticket', { capacity: 100_000 });
 

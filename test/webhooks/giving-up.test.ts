@@ -8,7 +8,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { startReceiver, type Receiver } from '../harness/webhook-receiver.ts';
 import { addWebhook, changeWebhook, confirmSome, deliverWebhooks } from '../harness/webhooks.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 // What becomes of a webhook that is given up, and of what its partner is to be told.
 

@@ -12,7 +12,7 @@ import type { Receiver } from '../harness/webhook-receiver.ts';
 import { addWebhook, changeWebhook } from '../harness/webhooks.ts';
 import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'starts processes that work on everything in the database' });
 
 test.override('ticket', { capacity: 1, offerHours: 24 });
 
