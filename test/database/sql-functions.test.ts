@@ -9,7 +9,7 @@ import { enrolDevice, findByToken } from '@floodgate/door/devices';
 import { recordScans } from '@floodgate/door/scans';
 import { grantEvent, listShards } from '@floodgate/events';
 import { moveEventAction } from '@floodgate/events/actions';
-import { leaseConsumers, pauseConsumer, readJournal, releaseCaughtUp } from '@floodgate/journal';
+import { leaseConsumers, readJournal, releaseCaughtUp, retryConsumer } from '@floodgate/journal';
 import { createPartner } from '@floodgate/partners';
 import { createPassSigner } from '@floodgate/passes';
 import {
@@ -259,7 +259,11 @@ describe('reserve_batch', () => {
       'registered',
       'sold-out',
     ]);
-    expect(await listAllocations(api, gala.shardId, [ticketId])).toMatchObject([{ taken: 5, unsold: 0 }]);
+    const allocated = () => listAllocations(api, gala.shardId, [ticketId]);
+    expect(await allocated()).toMatchObject([{ taken: 5, unsold: 0 }]);
+    const named = serialsOf(outcomes.slice(7, 9)).map((serial) => ({ ...other, serial, passCode }));
+    await changeRegistrations(api, gala.shardId, 'cancelled', named);
+    expect(await allocated()).toMatchObject([{ taken: 3, unsold: 1 }]);
   });
 
   test('grants a partner no more held seats than its share', async () => {
@@ -589,7 +593,10 @@ describe('waiting lists', () => {
 
   test('a confirmed offer ends the wait, and the ticket is on sale again', async () => {
     const [entry] = await wait(2);
-    await change('cancelled', sold);
+    await change('cancelled', [sold[0]!]);
+    // The free seat is for those who wait.
+    expect(kindsOf(await reserve(seat()))).toEqual(['sold-out']);
+    await change('cancelled', [sold[1]!]);
     const [offer] = await findHolds(api, [{ ...gala, holdId: entry! }]);
     const serials = offer!.seats.map(({ serial }) => serial);
     const confirmed = confirming({ holdId: entry!, serials }, 'a@example.com', 'b@example.com');
@@ -625,6 +632,7 @@ describe('waiting lists', () => {
     expect(await serve()).toBe(2);
     expect(await entryStates(entries)).toEqual(['expired', 'offered', 'expired']);
     expect(await serve()).toBe(0);
+    expect(await waitingOf()).toEqual({ waiting: 0 });
     expect(await waitingKinds()).toEqual(['joined', 'joined', 'joined', 'offered', 'expired', 'expired']);
   });
 
@@ -842,7 +850,8 @@ test('find_news finds the consumers of new entries, and webhook_delivered advanc
   await sell(seat());
   await finalize();
   expect((await lease()).map(({ id }) => id)).toContain(ids[1]);
-  await pauseConsumer(db, consumer!);
+  // An operator's retry ends the lease.
+  await retryConsumer(db, consumer!);
   expect(await deliver()).toBe(false);
 });
 
