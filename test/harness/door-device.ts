@@ -75,15 +75,19 @@ export class DoorDevice {
 
   /** Exchanges a code for the device's token. */
   async enrol(code: string): Promise<Answer> {
-    const signature = this.sign('enrol', code, this.#publicKey);
-    const body = { code, publicKey: this.#publicKey, signature, version: 'test' };
-    const answer = await this.send('POST', '/enrol', body);
+    const answer = await this.send('POST', '/enrol', this.enrolment(code));
     if (answer.body.responseCode === '00') {
       const { token, deviceID } = answer.body.responseData as { token: string; deviceID: number };
       this.#token = token;
       this.id = deviceID;
     }
     return answer;
+  }
+
+  /** Returns the signed body of an enrolment. */
+  enrolment(code: string) {
+    const signature = this.sign('enrol', code, this.#publicKey);
+    return { code, publicKey: this.#publicKey, signature, version: 'test' };
   }
 
   sign(...parts: string[]): string {
@@ -123,9 +127,13 @@ export class DoorDevice {
 
   /** Sends scans, by default all of them. */
   upload(scans: readonly Scan[] = this.scans, changes: object = {}): Promise<Answer> {
+    return this.send('POST', '/scans', { ...this.signed(scans), ...changes });
+  }
+
+  /** Returns the signed body of a call with these scans. */
+  signed(scans: readonly Scan[]) {
     const sentAt = this.now();
-    const signature = this.sign('scans', sentAt, this.hashOf(scans.at(-1)!));
-    return this.send('POST', '/scans', { scans, sentAt, signature, ...changes });
+    return { scans, sentAt, signature: this.sign('scans', sentAt, this.hashOf(scans.at(-1)!)) };
   }
 
   /** Appends a scan, sends it, and resolves to its outcome. */
