@@ -50,7 +50,7 @@ import { recordDelivered } from '@floodgate/webhooks/deliver/attempts';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, inject, onTestFinished } from 'vitest';
 import { addDevice, addGate, DoorDevice } from '../harness/door-device.ts';
-import { database, db, gala, test, ticketId, useEvent, useTicket } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { calledFunctions, countFunctionCalls } from '../harness/function-calls.ts';
@@ -61,6 +61,8 @@ import { waitForEndOfConnections } from '../harness/lock-waiters.ts';
 import { roleOf, withRole } from '../harness/service-roles.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { addWebhook } from '../harness/webhooks.ts';
+
+const { test, given } = eventTest();
 
 // Each SQL function does on a Citus cluster what it does on one Postgres: it is called as the services call it, with their roles and
 // prepared statements, and the test reads what it has stored. The rules themselves are tested by the folders of their capabilities.
@@ -75,7 +77,7 @@ let delivery: Database;
 let operator: Database;
 
 test.beforeAll(async () => {
-  await countFunctionCalls(database);
+  await countFunctionCalls(given.database);
   [api, worker, delivery, operator] = (['api', 'worker', 'delivery', 'console'] as const).map(connectAs) as [
     Database,
     Database,
@@ -86,7 +88,7 @@ test.beforeAll(async () => {
 
 const connectAs = (service: ServiceName) =>
   connect({
-    connectionString: withRole(roleOf(service), database.url),
+    connectionString: withRole(roleOf(service), given.database.url),
     applicationName: `floodgate-${service}`,
     connectTimeoutMs: 60_000,
     maxConnections: 3,
@@ -99,12 +101,12 @@ afterAll(disconnect);
 // Reservations.
 
 const reserve = (...submissions: Submission[]) => reserveBatch(api, randomUUID(), submissions);
-const seat = (ticket = ticketId, differing: Partial<Reservation> = {}) =>
-  reservationOf(gala, ticket, differing);
-const seats = (count: number, ...given: Parameters<typeof seat>) =>
-  Array.from({ length: count }, () => seat(...given));
+const seat = (ticket = given.ticketId, differing: Partial<Reservation> = {}) =>
+  reservationOf(given.gala, ticket, differing);
+const seats = (count: number, ...input: Parameters<typeof seat>) =>
+  Array.from({ length: count }, () => seat(...input));
 const addressed = (emailAddress: string, differing: Partial<Reservation> = {}) =>
-  seat(ticketId, { emailAddress, attendeeDigest: digestOf(emailAddress), ...differing });
+  seat(given.ticketId, { emailAddress, attendeeDigest: digestOf(emailAddress), ...differing });
 const digestOf = (emailAddress: string) => Buffer.from(emailAddress.padEnd(16).slice(0, 16)).toString('hex');
 
 const kindsOf = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind);
@@ -118,7 +120,7 @@ async function sell(...reservations: Reservation[]): Promise<number[]> {
   return serialsOf(outcomes);
 }
 
-const rowsOf = (serials: readonly number[], of: Fixture = gala) =>
+const rowsOf = (serials: readonly number[], of: Fixture = given.gala) =>
   findRegistrations(
     api,
     serials.map((serial) => ({ ...of, serial })),
@@ -129,25 +131,25 @@ const { passCode } = reservationOf({ shardId: 0, partnerId: 0, eventId: 0 }, 0);
 const change = (to: 'cancelled' | 'confirmed', serials: readonly number[], deadline: Date | null = null) =>
   changeRegistrations(
     api,
-    gala.shardId,
+    given.gala.shardId,
     to,
-    serials.map((serial) => ({ ...gala, serial, passCode, deadline })),
+    serials.map((serial) => ({ ...given.gala, serial, passCode, deadline })),
   );
 
 const takenOf = async (...tickets: number[]) => {
-  const rows = await tablesOf(db)
+  const rows = await tablesOf(given.db)
     .selectFrom('tickets')
     .select(['id', 'taken'])
-    .where('shard_id', '=', gala.shardId)
+    .where('shard_id', '=', given.gala.shardId)
     .execute();
   return tickets.map((ticket) => rows.find(({ id }) => id === ticket)?.taken);
 };
 
 // The journal.
 
-const finalize = ({ shardId } = gala) => finalizePending(worker, shardId);
+const finalize = ({ shardId } = given.gala) => finalizePending(worker, shardId);
 /** Finalizes, and returns the kinds of all entries of the event in order. */
-async function journal(of = gala): Promise<string[]> {
+async function journal(of = given.gala): Promise<string[]> {
   await finalize(of);
   return (await journalOf(api, of)).map(({ kind }) => kind);
 }
@@ -156,7 +158,7 @@ test.override('ticket', { capacity: 10 });
 
 describe('reserve_batch', () => {
   test('grants the seats of several tickets by position while they last', async () => {
-    const few = await gala.addTicket({ capacity: 2 });
+    const few = await given.gala.addTicket({ capacity: 2 });
     const outcomes = await reserve(...seats(3, few), ...seats(2), seat(few));
     expect(kindsOf(outcomes)).toEqual([
       'registered',
@@ -166,18 +168,18 @@ describe('reserve_batch', () => {
       'registered',
       'sold-out',
     ]);
-    expect(await takenOf(few, ticketId)).toEqual([2, 2]);
+    expect(await takenOf(few, given.ticketId)).toEqual([2, 2]);
     expect(await journal()).toEqual(['confirmed', 'confirmed', 'confirmed', 'confirmed', 'sold_out']);
     expect(await statesOf(serialsOf(outcomes).filter(Boolean))).toEqual(Array(4).fill('confirmed'));
   });
 
   test('grants no seat of a ticket of another event, or of one that is off sale', async () => {
     const other = await createNeighbour();
-    const [foreign, closed] = [await other.addTicket(), await gala.addTicket({ active: false })];
-    const ended = await gala.addTicket({ saleEndsAt: new Date(Date.now() - 60_000) });
+    const [foreign, closed] = [await other.addTicket(), await given.gala.addTicket({ active: false })];
+    const ended = await given.gala.addTicket({ saleEndsAt: new Date(Date.now() - 60_000) });
     const outcomes = await reserve(seat(foreign), seat(closed), seat(ended), seat());
     expect(kindsOf(outcomes)).toEqual(['no-such-ticket', 'not-on-sale', 'not-on-sale', 'registered']);
-    expect(await takenOf(foreign, closed, ended, ticketId)).toEqual([0, 0, 0, 1]);
+    expect(await takenOf(foreign, closed, ended, given.ticketId)).toEqual([0, 0, 0, 1]);
   });
 
   test('grants all seats of a bulk call in mode "all", or none', async () => {
@@ -195,23 +197,24 @@ describe('reserve_batch', () => {
     expect(ofBulk(0)).toEqual([...Array<string>(10).fill('group-refused'), 'sold-out']);
     expect(outcomes[1]).toMatchObject({ kind: 'registered' });
     expect(ofBulk(2)).toEqual([...Array<string>(9).fill('registered'), ...Array<string>(3).fill('sold-out')]);
-    expect(await takenOf(ticketId)).toEqual([10]);
+    expect(await takenOf(given.ticketId)).toEqual([10]);
   });
 
   test('answers a repeated batch as the first time, and keeps a late first call from a second seat', async () => {
     const [committed, lost] = [randomUUID(), randomUUID()];
-    const wanted = [...seats(11), seat(await gala.addTicket())];
+    const wanted = [...seats(11), seat(await given.gala.addTicket())];
     const first = await reserveBatch(api, committed, wanted);
     expect(await reserveBatch(api, committed, wanted, { isRepeat: true })).toEqual(first);
     expect(kindsOf(await reserveBatch(api, lost, [seat()], { isRepeat: true }))).toEqual(['sold-out']);
     await expect(reserveBatch(api, lost, [seat(wanted[11]!.ticketId)])).rejects.toMatchObject({
       code: '23505',
     });
-    expect(await takenOf(ticketId, wanted[11]!.ticketId)).toEqual([10, 1]);
+    expect(await takenOf(given.ticketId, wanted[11]!.ticketId)).toEqual([10, 1]);
   });
 
   test('answers an idempotency key as the first time, and refuses it for another request', async () => {
-    const keyed = (fingerprint: string) => seat(ticketId, { idempotency: { key: 'once', fingerprint } });
+    const keyed = (fingerprint: string) =>
+      seat(given.ticketId, { idempotency: { key: 'once', fingerprint } });
     const [same, other] = [randomUUID(), randomUUID()];
     const [first] = await reserve(keyed(same));
     expect(await reserve(seat(), keyed(same))).toMatchObject([
@@ -219,14 +222,14 @@ describe('reserve_batch', () => {
       { ...first, replayed: true },
     ]);
     expect(kindsOf(await reserve(keyed(other)))).toEqual(['key-reused']);
-    expect(await takenOf(ticketId)).toEqual([2]);
+    expect(await takenOf(given.ticketId)).toEqual([2]);
   });
 
   test.for([
     ['reject', false, 'duplicate'],
     ['return_existing', true, 'existing'],
   ] as const)('with the duplicate policy %s', async ([duplicatePolicy, returnsExisting, second]) => {
-    await useEvent({ duplicatePolicy }, { capacity: 10 });
+    await given.useEvent({ duplicatePolicy }, { capacity: 10 });
     const jane = () => addressed('jane@example.com', { returnsExisting });
     const joe = () => addressed('joe@example.com', { returnsExisting });
     const first = await reserve(jane(), joe(), jane());
@@ -234,14 +237,15 @@ describe('reserve_batch', () => {
     const later = await reserve(joe(), addressed('ann@example.com', { returnsExisting }));
     expect(kindsOf(later)).toEqual([second, 'registered']);
     if (returnsExisting) expect(serialsOf([first[2]!, later[0]!])).toEqual(serialsOf(first).slice(0, 2));
-    expect(await takenOf(ticketId)).toEqual([3]);
+    expect(await takenOf(given.ticketId)).toEqual([3]);
   });
 
   test('keeps the seats of an allocation for its partner, up to its cap', async () => {
     const other = await addSeller();
-    const allocation = { ticketId, partnerId: other.partnerId, reserved: 4, cap: 5 };
-    await perform(db, allocateTicketAction, allocation, 'tests');
-    const theirs = (count: number) => Array.from({ length: count }, () => reservationOf(other, ticketId));
+    const allocation = { ticketId: given.ticketId, partnerId: other.partnerId, reserved: 4, cap: 5 };
+    await perform(given.db, allocateTicketAction, allocation, 'tests');
+    const theirs = (count: number) =>
+      Array.from({ length: count }, () => reservationOf(other, given.ticketId));
     const outcomes = await reserve(...seats(7), ...theirs(6));
     expect(kindsOf(outcomes)).toEqual([
       ...Array<string>(6).fill('registered'),
@@ -259,37 +263,37 @@ describe('reserve_batch', () => {
       'registered',
       'sold-out',
     ]);
-    const allocated = () => listAllocations(api, gala.shardId, [ticketId]);
+    const allocated = () => listAllocations(api, given.gala.shardId, [given.ticketId]);
     expect(await allocated()).toMatchObject([{ taken: 5, unsold: 0 }]);
     const named = serialsOf(outcomes.slice(7, 9)).map((serial) => ({ ...other, serial, passCode }));
-    await changeRegistrations(api, gala.shardId, 'cancelled', named);
+    await changeRegistrations(api, given.gala.shardId, 'cancelled', named);
     expect(await allocated()).toMatchObject([{ taken: 3, unsold: 1 }]);
   });
 
   test('grants a partner no more held seats than its share', async () => {
-    const held = (count: number) => seats(count, ticketId, { holdSeconds: 600 });
+    const held = (count: number) => seats(count, given.ticketId, { holdSeconds: 600 });
     const reserveHeld = async (count: number) =>
       kindsOf(await reserveBatch(api, randomUUID(), held(count), { holdSharePercent: 30 }));
     expect(await reserveHeld(2)).toEqual(['registered', 'registered']);
     expect(await reserveHeld(2)).toEqual(['registered', 'hold-limit']);
-    expect(await takenOf(ticketId)).toEqual([3]);
+    expect(await takenOf(given.ticketId)).toEqual([3]);
   });
 
   test('waits for a locked ticket; of two batches one gets the last seats', async () => {
-    await useTicket({ capacity: 3 });
-    const held = await holdTicket(db, ticketId);
+    await given.useTicket({ capacity: 3 });
+    const held = await holdTicket(given.db, given.ticketId);
     const batches = [reserve(...seats(2)), reserve(...seats(2))];
     await held.waiters(2);
     await held.release();
     const kinds = (await Promise.all(batches)).flatMap(kindsOf);
     expect(kinds.toSorted()).toEqual(['registered', 'registered', 'registered', 'sold-out']);
-    expect(await takenOf(ticketId)).toEqual([3]);
+    expect(await takenOf(given.ticketId)).toEqual([3]);
   });
 });
 
 test('prepared statements reserve, finalize and cancel in two shards alternately, each on the server of its shard', async () => {
-  const events = [gala, await createElsewhere()];
-  const tickets = [ticketId, await events[1]!.addTicket()];
+  const events = [given.gala, await createElsewhere()];
+  const tickets = [given.ticketId, await events[1]!.addTicket()];
   // Postgres can use a generic plan from the sixth execution on.
   const serials: number[][] = [[], []];
   for (let round = 0; round < 8; round += 1)
@@ -316,7 +320,7 @@ describe('finalize_batches', () => {
   test('confirms batches of several partners and of several events, each in its own journal', async () => {
     const [other, neighbour] = [await addSeller(), await createNeighbour()];
     const there = reservationOf(neighbour, await neighbour.addTicket());
-    const theirs = reservationOf(other, ticketId);
+    const theirs = reservationOf(other, given.ticketId);
     const batches = [
       [seat(), theirs, seat()],
       [there, seat(), there],
@@ -326,34 +330,35 @@ describe('finalize_batches', () => {
     for (const { batchId, reservations } of batches)
       serials.push(serialsOf(await reserveBatch(api, batchId, reservations)));
     const batchIds = batches.map(({ batchId }) => batchId);
-    for (let call = 0; call < 2; call += 1) await confirmBatches(worker, { shardId: gala.shardId, batchIds });
+    for (let call = 0; call < 2; call += 1)
+      await confirmBatches(worker, { shardId: given.gala.shardId, batchIds });
     const read = async (of: Fixture) => {
       const page = await readJournal(api, of, 0, 100);
       return typeof page === 'string'
         ? []
         : page.entries.map(({ serial }) => serial!).toSorted((a, b) => a - b);
     };
-    expect(await read(gala)).toEqual([serials[0]![0], serials[0]![2], serials[1]![1]]);
+    expect(await read(given.gala)).toEqual([serials[0]![0], serials[0]![2], serials[1]![1]]);
     expect(await read(other)).toEqual([serials[0]![1], ...serials[2]!]);
     expect(await read(neighbour)).toEqual([serials[1]![0], serials[1]![2]]);
   });
 
   test('fails a batch, which keeps its seat, and confirms it when it is redriven', async () => {
     const batchId = randomUUID();
-    const { shardId } = gala;
+    const { shardId } = given.gala;
     const serials = serialsOf(await reserveBatch(api, batchId, seats(2)));
     expect(await failBatch(worker, shardId, batchId, 'P0001')).toBe(true);
     expect(await failBatch(worker, shardId, batchId, 'P0001')).toBe(false);
     expect(await statesOf(serials)).toEqual(['failed', 'failed']);
-    expect(await redriveBatches(db, { shardId, limit: 10 })).toEqual([batchId]);
+    expect(await redriveBatches(given.db, { shardId, limit: 10 })).toEqual([batchId]);
     expect(await journal()).toEqual(['failed', 'failed', 'confirmed', 'confirmed']);
-    expect(await takenOf(ticketId)).toEqual([2]);
+    expect(await takenOf(given.ticketId)).toEqual([2]);
   });
 });
 
 describe('change_registrations', () => {
   test('confirms a held seat, which only then gets into the journal', async () => {
-    const serials = await sell(...seats(2, ticketId, { holdSeconds: 600 }), seat());
+    const serials = await sell(...seats(2, given.ticketId, { holdSeconds: 600 }), seat());
     expect(await journal()).toEqual(['confirmed']);
     expect(await statesOf(serials)).toEqual(['held', 'held', 'confirmed']);
     expect(await change('confirmed', [serials[0]!])).toEqual(['confirmed']);
@@ -364,12 +369,12 @@ describe('change_registrations', () => {
   });
 
   test('frees a cancelled seat once, before and after its batch is finalized', async () => {
-    await useTicket({ capacity: 3 });
+    await given.useTicket({ capacity: 3 });
     const serials = await sell(...seats(3));
     expect(await change('cancelled', [serials[0]!])).toEqual(['cancelled']);
     await finalize();
     expect(await change('cancelled', serials.slice(0, 2))).toEqual(['cancelled', 'cancelled']);
-    expect(await takenOf(ticketId)).toEqual([1]);
+    expect(await takenOf(given.ticketId)).toEqual([1]);
     expect(await journal()).toEqual(['confirmed', 'confirmed', 'cancelled', 'cancelled']);
     expect(await statesOf(serials)).toEqual(['cancelled', 'cancelled', 'confirmed']);
     await sell(...seats(2));
@@ -381,9 +386,9 @@ describe('change_registrations', () => {
   test('changes nothing after the deadline, nor without the pass code', async () => {
     const serials = await sell(seat());
     expect(await change('cancelled', serials, new Date(Date.now() - 1_000))).toEqual(['too-late']);
-    const guessed = { ...gala, serial: serials[0]!, passCode: passCode + 1 };
-    expect(await changeRegistrations(api, gala.shardId, 'cancelled', [guessed])).toEqual([null]);
-    expect(await takenOf(ticketId)).toEqual([1]);
+    const guessed = { ...given.gala, serial: serials[0]!, passCode: passCode + 1 };
+    expect(await changeRegistrations(api, given.gala.shardId, 'cancelled', [guessed])).toEqual([null]);
+    expect(await takenOf(given.ticketId)).toEqual([1]);
   });
 });
 
@@ -391,14 +396,14 @@ test('replace_attendee gives the seat to another attendee, once', async () => {
   const [old] = await sell(addressed('jane@example.com'), addressed('joe@example.com'));
   const replace = (emailAddress: string) => {
     const attendee = { fullName: 'Ann Doe', emailAddress };
-    const named = { ...gala, serial: old!, passCode, attendee, attendeeDigest: digestOf(emailAddress) };
-    return replaceAttendee(api, gala.shardId, named);
+    const named = { ...given.gala, serial: old!, passCode, attendee, attendeeDigest: digestOf(emailAddress) };
+    return replaceAttendee(api, given.gala.shardId, named);
   };
   expect((await replace('joe@example.com')).replaced).toBe('duplicate');
   const { replaced } = await replace('ann@example.com');
   expect((await replace('ann@example.com')).replaced).toEqual(replaced);
   expect((await replace('eve@example.com')).replaced).toBe('too-late');
-  expect(await takenOf(ticketId)).toEqual([2]);
+  expect(await takenOf(given.ticketId)).toEqual([2]);
   expect((await journal()).toSorted()).toEqual(['cancelled', 'confirmed', 'confirmed']);
   expect(await statesOf([old!, (replaced as { serial: number }).serial])).toEqual(['cancelled', 'confirmed']);
 });
@@ -416,7 +421,7 @@ const groups = () => ({
   onCommitted: () => {},
 });
 const changeHolds = (to: HoldChange, ...holds: ChangedHold[]) =>
-  createHoldGroups({ ...groups(), mostSeconds: 1_800 }, to).commit(holds, gala.shardId);
+  createHoldGroups({ ...groups(), mostSeconds: 1_800 }, to).commit(holds, given.gala.shardId);
 
 /** Holds seats without attendees. */
 async function hold(...tickets: number[]) {
@@ -442,14 +447,14 @@ const confirming = (
 const heldSeats = async () => {
   const { rows } = await sql<{ seats: number }>`
     select coalesce(sum(seats), 0)::integer as seats from held_seats
-    where shard_id = ${gala.shardId} and partner_id = ${gala.partnerId}`.execute(db);
+    where shard_id = ${given.gala.shardId} and partner_id = ${given.gala.partnerId}`.execute(given.db);
   return rows[0]!.seats;
 };
 
 describe('change_holds', () => {
   test('confirms holds with their attendees, each completely or not at all', async () => {
-    const other = await gala.addTicket();
-    const [whole, twice] = [await hold(ticketId, other, ticketId), await hold(ticketId)];
+    const other = await given.gala.addTicket();
+    const [whole, twice] = [await hold(given.ticketId, other, given.ticketId), await hold(given.ticketId)];
     const basket = confirming(whole, 'a@example.com', 'b@example.com', 'c@example.com');
     await sell(addressed('d@example.com'));
     expect(await changeHolds('confirmed', basket, confirming(twice, 'd@example.com'))).toEqual([
@@ -466,20 +471,20 @@ describe('change_holds', () => {
     expect(await changeHolds('confirmed', renamed)).toEqual(['too-late']);
     const { rows } = await sql<{ address: string }>`
       select email_address as address from registrations
-      where shard_id = ${gala.shardId} and serial = any(${whole.serials}::bigint[]) order by serial`.execute(
-      db,
+      where shard_id = ${given.gala.shardId} and serial = any(${whole.serials}::bigint[]) order by serial`.execute(
+      given.db,
     );
     expect(rows.map(({ address }) => address)).toEqual(['a@example.com', 'b@example.com', 'c@example.com']);
     expect(await heldSeats()).toBe(1);
   });
 
   test('releases holds, and none with a seat of another hold', async () => {
-    const [one, two] = [await hold(ticketId, ticketId), await hold(ticketId)];
+    const [one, two] = [await hold(given.ticketId, given.ticketId), await hold(given.ticketId)];
     const mixed = { holdId: one.holdId, seats: [...one.seats, ...two.seats] };
     expect(await changeHolds('released', mixed)).toEqual([null]);
-    expect(await takenOf(ticketId)).toEqual([3]);
+    expect(await takenOf(given.ticketId)).toEqual([3]);
     for (let call = 0; call < 2; call += 1) expect(await changeHolds('released', one)).toEqual(['released']);
-    expect(await takenOf(ticketId)).toEqual([1]);
+    expect(await takenOf(given.ticketId)).toEqual([1]);
     expect(await heldSeats()).toBe(1);
     expect(await changeHolds('confirmed', confirming(one, 'a@example.com', 'b@example.com'))).toEqual([
       'too-late',
@@ -487,11 +492,11 @@ describe('change_holds', () => {
   });
 
   test('extends holds, at most to their limit', async () => {
-    const holds = [await hold(ticketId, ticketId), await hold(ticketId)];
+    const holds = [await hold(given.ticketId, given.ticketId), await hold(given.ticketId)];
     const until = async () => {
       const found = await findHolds(
         api,
-        holds.map(({ holdId }) => ({ ...gala, holdId })),
+        holds.map(({ holdId }) => ({ ...given.gala, holdId })),
       );
       return found.map((one) => Math.min(...one!.seats.map(({ heldUntil }) => Number(heldUntil))));
     };
@@ -506,19 +511,19 @@ describe('change_holds', () => {
 
 describe('expire_holds', () => {
   test('cancels the seats whose hold has expired, ticket by ticket, and skips a locked ticket', async () => {
-    const [locked, free] = [await gala.addTicket(), await gala.addTicket({ capacity: 2 })];
+    const [locked, free] = [await given.gala.addTicket(), await given.gala.addTicket({ capacity: 2 })];
     const [kept, ...gone] = await sell(
       ...[locked, free, free].map((ticket) => seat(ticket, { holdSeconds: 600 })),
     );
-    await endHolds(db, gala);
-    const [late] = await sell(seat(ticketId, { holdSeconds: 600 }));
-    const rival = await holdTicket(db, locked);
+    await endHolds(given.db, given.gala);
+    const [late] = await sell(seat(given.ticketId, { holdSeconds: 600 }));
+    const rival = await holdTicket(given.db, locked);
     onTestFinished(() => rival.release().catch(() => {}));
-    expect(await expireHolds(worker, gala.shardId, 100)).toBe(2);
+    expect(await expireHolds(worker, given.gala.shardId, 100)).toBe(2);
     await rival.release();
     expect(await takenOf(locked, free)).toEqual([1, 0]);
-    expect(await expireHolds(worker, gala.shardId, 100)).toBe(1);
-    expect(await takenOf(locked, free, ticketId)).toEqual([0, 0, 1]);
+    expect(await expireHolds(worker, given.gala.shardId, 100)).toBe(1);
+    expect(await takenOf(locked, free, given.ticketId)).toEqual([0, 0, 1]);
     expect(await statesOf([kept!, ...gone, late!])).toEqual(['cancelled', 'cancelled', 'cancelled', 'held']);
     expect(await journal()).toEqual(['cancelled', 'cancelled', 'cancelled']);
   });
@@ -527,42 +532,47 @@ describe('expire_holds', () => {
 describe('waiting lists', () => {
   let sold: number[];
   beforeEach(async () => {
-    await useTicket({ capacity: 2, offerHours: 24 });
+    await given.useTicket({ capacity: 2, offerHours: 24 });
     sold = await sell(...seats(2));
   });
 
   const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
-  const call = (count = 1, key: string | null = null, organizedEventTicketID = ticketId, of = gala) =>
-    toJoin(of, { organizedEventTicketID, seats: count, contact }, key);
-  const join = (...calls: ReturnType<typeof call>[]) => joinWaitingLists(api, gala.shardId, calls, 15_000);
+  const call = (
+    count = 1,
+    key: string | null = null,
+    organizedEventTicketID = given.ticketId,
+    of = given.gala,
+  ) => toJoin(of, { organizedEventTicketID, seats: count, contact }, key);
+  const join = (...calls: ReturnType<typeof call>[]) =>
+    joinWaitingLists(api, given.gala.shardId, calls, 15_000);
   /** Joins with entries of these numbers of seats. Returns their ids. */
   const wait = async (...counts: number[]) =>
     (await join(...counts.map((count) => call(count)))).map(({ id }) => id);
   const entryStates = (entries: string[]) =>
-    Promise.all(entries.map(async (entry) => (await findEntry(api, gala, entry))?.state));
-  const leave = (entry: string) => leaveWaitingList(api, gala, entry, 15_000);
-  const serve = () => serveWaitingLists(worker, gala.shardId, 1_000);
+    Promise.all(entries.map(async (entry) => (await findEntry(api, given.gala, entry))?.state));
+  const leave = (entry: string) => leaveWaitingList(api, given.gala, entry, 15_000);
+  const serve = () => serveWaitingLists(worker, given.gala.shardId, 1_000);
   const waitingKinds = async () =>
     (await journal()).filter((kind) => kind.startsWith('waiting')).map((kind) => kind.slice(8));
   const waitingOf = async () =>
     (
-      await tablesOf(db)
+      await tablesOf(given.db)
         .selectFrom('tickets')
         .select('waiting')
-        .where('shard_id', '=', gala.shardId)
-        .where('id', '=', ticketId)
+        .where('shard_id', '=', given.gala.shardId)
+        .where('id', '=', given.ticketId)
         .execute()
     )[0];
 
   test('join_waiting puts several calls on several lists, and answers a key as the first time', async () => {
-    const free = await gala.addTicket({ offerHours: 24 });
+    const free = await given.gala.addTicket({ offerHours: 24 });
     const keyed = call(1, 'once');
     const joined = await join(
       keyed,
       call(1, null, free),
       call(2),
       call(3),
-      call(1, null, await gala.addTicket()),
+      call(1, null, await given.gala.addTicket()),
     );
     expect(joined.map(({ outcome, place }) => [outcome, place])).toEqual([
       ['joined', 1],
@@ -584,10 +594,10 @@ describe('waiting lists', () => {
     await change('cancelled', [sold[0]!]);
     expect(await entryStates(entries)).toEqual(['offered', 'waiting', 'waiting']);
     expect(kindsOf(await reserve(seat()))).toEqual(['sold-out']);
-    await endHolds(db, gala);
-    expect(await expireHolds(worker, gala.shardId, 100)).toBe(1);
+    await endHolds(given.db, given.gala);
+    expect(await expireHolds(worker, given.gala.shardId, 100)).toBe(1);
     expect(await entryStates(entries)).toEqual(['expired', 'offered', 'waiting']);
-    expect(await takenOf(ticketId)).toEqual([2]);
+    expect(await takenOf(given.ticketId)).toEqual([2]);
     expect(await waitingKinds()).toEqual(['joined', 'joined', 'joined', 'offered', 'offered', 'expired']);
   });
 
@@ -597,7 +607,7 @@ describe('waiting lists', () => {
     // The free seat is for those who wait.
     expect(kindsOf(await reserve(seat()))).toEqual(['sold-out']);
     await change('cancelled', [sold[1]!]);
-    const [offer] = await findHolds(api, [{ ...gala, holdId: entry! }]);
+    const [offer] = await findHolds(api, [{ ...given.gala, holdId: entry! }]);
     const serials = offer!.seats.map(({ serial }) => serial);
     const confirmed = confirming({ holdId: entry!, serials }, 'a@example.com', 'b@example.com');
     expect(await changeHolds('confirmed', confirmed)).toEqual(['confirmed']);
@@ -614,19 +624,19 @@ describe('waiting lists', () => {
     expect(await leave(entries[2]!)).toBe(true);
     expect(await entryStates(entries)).toEqual(['left', 'offered', 'left']);
     expect(await leave(entries[1]!)).toBe(true);
-    expect(await takenOf(ticketId)).toEqual([1]);
+    expect(await takenOf(given.ticketId)).toEqual([1]);
     expect(await waitingOf()).toEqual({ waiting: 0 });
   });
 
   test('serve_waiting_lists offers the seats of a raised capacity, and ends a closed list', async () => {
     const entries = await wait(3 - 1, 1, 1);
-    await perform(db, updateTicketAction, { ticketId, capacity: 3 }, 'tests');
+    await perform(given.db, updateTicketAction, { ticketId: given.ticketId, capacity: 3 }, 'tests');
     expect(await serve()).toBe(1);
     expect(await entryStates(entries)).toEqual(['waiting', 'offered', 'waiting']);
     await perform(
-      db,
+      given.db,
       updateTicketAction,
-      { ticketId, waitingClosesAt: new Date(Date.now() - 1_000) },
+      { ticketId: given.ticketId, waitingClosesAt: new Date(Date.now() - 1_000) },
       'tests',
     );
     expect(await serve()).toBe(2);
@@ -639,23 +649,23 @@ describe('waiting lists', () => {
   test('a reset takes all entries of the partner off, and cancels its registrations', async () => {
     const entries = await wait(1, 1);
     await change('cancelled', [sold[0]!]);
-    expect(await resetEvent(api, createChangeGroups(groups(), 'cancelled'), gala)).toEqual({
+    expect(await resetEvent(api, createChangeGroups(groups(), 'cancelled'), given.gala)).toEqual({
       cancelled: 1,
       more: false,
     });
     expect(await entryStates(entries)).toEqual(['left', 'left']);
-    expect(await takenOf(ticketId)).toEqual([0]);
+    expect(await takenOf(given.ticketId)).toEqual([0]);
   });
 });
 
 test('index_attendees makes finalized registrations known to the search, also those of later batches', async () => {
   const add = async (fullName: string) => {
-    await sell(seat(ticketId, { fullName }), seat(ticketId, { fullName: `${fullName} jr.` }));
+    await sell(seat(given.ticketId, { fullName }), seat(given.ticketId, { fullName: `${fullName} jr.` }));
     await finalize();
-    while (await indexAttendees(worker, gala.shardId, 10_000));
+    while (await indexAttendees(worker, given.gala.shardId, 10_000));
   };
   const find = async (namePrefix: string) => {
-    const { attendees } = await findAttendees(operator, { eventId: gala.eventId, namePrefix }, 10);
+    const { attendees } = await findAttendees(operator, { eventId: given.gala.eventId, namePrefix }, 10);
     return attendees.map(({ fullName }) => fullName);
   };
   await add('Ada Lovelace');
@@ -675,7 +685,7 @@ describe('record_scans', () => {
   /** Returns an enrolled device, and a function that records its scans. */
   async function enrol(...gates: number[]) {
     const device = new DoorDevice('');
-    const { code } = await addDevice(db, gala.eventId, gates);
+    const { code } = await addDevice(given.db, given.gala.eventId, gates);
     const enrolled = await enrolDevice(api, device.enrolment(code));
     device.id = enrolled!.id;
     const principal = (await findByToken(api, enrolled!.token))!;
@@ -688,8 +698,8 @@ describe('record_scans', () => {
       });
       return 'problem' in recorded ? recorded : recorded.outcomes.map(({ outcome }) => outcome);
     };
-    const scan = (text: string, ...given: [gate: number, more?: Parameters<DoorDevice['append']>[2]]) =>
-      record([device.append(text, ...given)]);
+    const scan = (text: string, ...input: [gate: number, more?: Parameters<DoorDevice['append']>[2]]) =>
+      record([device.append(text, ...input)]);
     return { device, record, scan };
   }
 
@@ -700,7 +710,7 @@ describe('record_scans', () => {
   const hoursAgo = (hours: number) => new Date(startedAt - hours * 3_600_000).toISOString();
 
   test('admits a pass once, again after an undo, and repeats its outcomes', async () => {
-    const gate = await addGate(db, gala.eventId);
+    const gate = await addGate(given.db, given.gala.eventId);
     const [one, two] = [await enrol(gate), await enrol(gate)];
     expect(await one.scan(pass, gate)).toEqual(['admitted']);
     expect(await two.scan(pass, gate)).toEqual(['already-admitted']);
@@ -712,8 +722,11 @@ describe('record_scans', () => {
   });
 
   test('admits no cancelled registration, and none at a gate for another ticket', async () => {
-    const vip = await addGate(db, gala.eventId, { area: 'vip', tickets: [await gala.addTicket()] });
-    const gate = await addGate(db, gala.eventId);
+    const vip = await addGate(given.db, given.gala.eventId, {
+      area: 'vip',
+      tickets: [await given.gala.addTicket()],
+    });
+    const gate = await addGate(given.db, given.gala.eventId);
     const { scan } = await enrol(gate, vip);
     expect(await scan(pass, vip)).toEqual(['wrong-gate']);
     await change('cancelled', [registration]);
@@ -723,12 +736,14 @@ describe('record_scans', () => {
   });
 
   test('settles late scans by their times: an earlier one is a conflict, an exit ends it', async () => {
-    const yard = await addGate(db, gala.eventId, { area: 'yard', entryRule: 're-entry' });
+    const yard = await addGate(given.db, given.gala.eventId, { area: 'yard', entryRule: 're-entry' });
     const [one, two, three] = [await enrol(yard), await enrol(yard), await enrol(yard)];
     const stored = async () => {
       const { rows } = await sql<{ isConflict: boolean }>`
         select again_of is not null as "isConflict" from admissions
-        where shard_id = ${gala.shardId} and registration = ${registration} order by at`.execute(db);
+        where shard_id = ${given.gala.shardId} and registration = ${registration} order by at`.execute(
+        given.db,
+      );
       return rows.map(({ isConflict }) => isConflict);
     };
     const decided = { decision: 'admitted' };
@@ -742,19 +757,24 @@ describe('record_scans', () => {
   });
 
   test('stores nothing of another history of a device, or of a revoked one', async () => {
-    const gate = await addGate(db, gala.eventId);
+    const gate = await addGate(given.db, given.gala.eventId);
     const { device, record, scan } = await enrol(gate);
     await scan(pass, gate);
     const forked = { ...device.scans[0]!, scannedAt: hoursAgo(1) };
     expect(await record([forked])).toEqual({ problem: 'forked', counter: 1 });
-    await perform(db, revokeDeviceAction, { eventId: gala.eventId, deviceId: device.id }, 'tests');
+    await perform(
+      given.db,
+      revokeDeviceAction,
+      { eventId: given.gala.eventId, deviceId: device.id },
+      'tests',
+    );
     expect(await scan(pass, gate)).toEqual({ problem: 'revoked' });
     expect(await admissions()).toEqual(['admitted']);
   });
 });
 
 describe('deliveries', () => {
-  beforeEach(() => emptyTables(db, 'deliveries'));
+  beforeEach(() => emptyTables(given.db, 'deliveries'));
 
   const kind = 'confirmation';
   const KINDS = [{ name: kind, consumerKind: null }];
@@ -767,33 +787,37 @@ describe('deliveries', () => {
     );
   };
   const lease = (most: number, withSuspect = true) =>
-    leaseDeliveries(delivery, gala.shardId, KINDS, most, withSuspect);
+    leaseDeliveries(delivery, given.gala.shardId, KINDS, most, withSuspect);
   const record = (leased: Delivery, outcome: Parameters<typeof recordOutcomes>[2][number]['outcome']) =>
-    recordOutcomes(delivery, gala.shardId, [{ shardId: gala.shardId, delivery: leased, outcome }]);
+    recordOutcomes(delivery, given.gala.shardId, [
+      { shardId: given.gala.shardId, delivery: leased, outcome },
+    ]);
   const stored = async () => {
     const { rows } = await sql<{ state: string }>`
       select state, attempts, possibly_twice as "possiblyTwice" from deliveries
-      where shard_id = ${gala.shardId} and event_id = ${gala.eventId} order by subject`.execute(db);
+      where shard_id = ${given.gala.shardId} and event_id = ${given.gala.eventId} order by subject`.execute(
+      given.db,
+    );
     return rows;
   };
   const loseLeases = () =>
-    sql`update deliveries set due_at = now() where shard_id = ${gala.shardId} and state = 'sending'`.execute(
-      db,
+    sql`update deliveries set due_at = now() where shard_id = ${given.gala.shardId} and state = 'sending'`.execute(
+      given.db,
     );
 
   test('lease_deliveries leases each once, with an equal share for each event', async () => {
     const other = await createNeighbour();
-    await queue(gala, 5);
+    await queue(given.gala, 5);
     await queue(other, 2);
     const first = await lease(4);
-    const ofGala = first.filter(({ eventId }) => eventId === gala.eventId);
+    const ofGala = first.filter(({ eventId }) => eventId === given.gala.eventId);
     expect([first.length, ofGala.length]).toEqual([4, 2]);
-    expect((await lease(10)).map(({ eventId }) => eventId)).toEqual(Array(3).fill(gala.eventId));
+    expect((await lease(10)).map(({ eventId }) => eventId)).toEqual(Array(3).fill(given.gala.eventId));
     expect(await lease(10)).toEqual([]);
   });
 
   test('record_deliveries records the outcome of the lease holder; a lost lease counts as an attempt', async () => {
-    await queue(gala, 2);
+    await queue(given.gala, 2);
     const [sent, crashed] = (await lease(10)).toSorted((a, b) => Number(a.subject) - Number(b.subject));
     await record(sent!, { state: 'sent', reason: null, attempts: 1 });
     expect(await lease(10)).toEqual([]);
@@ -814,10 +838,11 @@ describe('deliveries', () => {
 });
 
 test('find_news finds the consumers of new entries, and webhook_delivered advances the one that has the lease', async () => {
-  const { shardId } = gala;
+  const { shardId } = given.gala;
   const url = 'https://partner.example/hook';
   const ids: string[] = [];
-  for (const owner of [gala, await addSeller()]) ids.push((await addWebhook(db, owner, { url })).endpoint.id);
+  for (const owner of [given.gala, await addSeller()])
+    ids.push((await addWebhook(given.db, owner, { url })).endpoint.id);
   const lease = () => leaseConsumers(delivery, shardId, 'webhook', 10, 3_600);
   // A new consumer may have something to read.
   const fresh = await lease();
@@ -839,30 +864,30 @@ test('find_news finds the consumers of new entries, and webhook_delivered advanc
       null,
     );
   expect(await deliver()).toBe(true);
-  const stored = tablesOf(db)
+  const stored = tablesOf(given.db)
     .selectFrom('journal_consumers')
     .select(['last_offset', 'is_behind' as never]);
   expect(await stored.where('shard_id', '=', shardId).where('id', '=', ids[0]!).execute()).toEqual([
     { last_offset: last, is_behind: false },
   ]);
   // Entries about tickets are for all partners.
-  await useTicket({ capacity: 1 });
+  await given.useTicket({ capacity: 1 });
   await sell(seat());
   await finalize();
   expect((await lease()).map(({ id }) => id)).toContain(ids[1]);
   // An operator's retry ends the lease.
-  await retryConsumer(db, consumer!);
+  await retryConsumer(given.db, consumer!);
   expect(await deliver()).toBe(false);
 });
 
 test('every function of the folder was executed, on the servers of the shards alone, and reconcile finds nothing', async () => {
-  expect(await reconcile(db)).toEqual([]);
+  expect(await reconcile(given.db)).toEqual([]);
   // Connections report what they have called when they end.
   await disconnect();
-  await waitForEndOfConnections(db, 'floodgate-');
-  if (inject('engine') === 'citus') expect((await calledFunctions(database))[0]).toEqual([]);
+  await waitForEndOfConnections(given.db, 'floodgate-');
+  if (inject('engine') === 'citus') expect((await calledFunctions(given.database))[0]).toEqual([]);
   await expect
-    .poll(async () => [...new Set((await calledFunctions(database)).flat())].toSorted())
+    .poll(async () => [...new Set((await calledFunctions(given.database)).flat())].toSorted())
     .toEqual(FUNCTIONS.toSorted());
 });
 
@@ -870,26 +895,26 @@ test('every function of the folder was executed, on the servers of the shards al
 
 /** Adds a partner that sells the event, too. */
 async function addSeller(): Promise<Fixture> {
-  const { id: partnerId } = await createPartner(db, `partner ${randomUUID()}`);
-  await grantEvent(db, partnerId, gala.eventId);
-  return { ...gala, partnerId };
+  const { id: partnerId } = await createPartner(given.db, `partner ${randomUUID()}`);
+  await grantEvent(given.db, partnerId, given.gala.eventId);
+  return { ...given.gala, partnerId };
 }
 
 /** Creates an event in this shard. */
 async function inShard(shardId: number): Promise<Fixture> {
-  const fixture = await createFixture(db);
+  const fixture = await createFixture(given.db);
   if (fixture.shardId !== shardId)
-    await perform(db, moveEventAction, { eventId: fixture.eventId, shardId }, 'tests');
+    await perform(given.db, moveEventAction, { eventId: fixture.eventId, shardId }, 'tests');
   return { ...fixture, shardId };
 }
 
 /** Creates an event in the shard of the test's event. */
-const createNeighbour = () => inShard(gala.shardId);
+const createNeighbour = () => inShard(given.gala.shardId);
 
 /** Creates an event in a shard of another server. On one Postgres there is only one shard. */
 async function createElsewhere(): Promise<Fixture> {
-  const here = await groupOf(gala.shardId);
-  for (const { id } of await listShards(db)) if ((await groupOf(id)) !== here) return inShard(id);
+  const here = await groupOf(given.gala.shardId);
+  for (const { id } of await listShards(given.db)) if ((await groupOf(id)) !== here) return inShard(id);
   return createNeighbour();
 }
 
@@ -898,6 +923,6 @@ async function groupOf(shardId: number): Promise<number> {
   if (inject('engine') === 'postgres') return 0;
   const { rows } = await sql<{ group: number }>`
     select groupid as "group" from pg_dist_placement
-    where shardid = get_shard_id_for_distribution_column('tickets', ${shardId}::integer)`.execute(db);
+    where shardid = get_shard_id_for_distribution_column('tickets', ${shardId}::integer)`.execute(given.db);
   return rows[0]!.group;
 }
