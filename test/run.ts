@@ -6,7 +6,7 @@ import path from 'node:path';
 import process from 'node:process';
 import type { FailedFile, Outcome } from './servers/outcome-reporter.ts';
 
-// npm test, npm run test:evidence, npm run test:timing: runs the tests of a tier (tiers.ts), or the named files. In the
+// npm test and npm run test:evidence, test:timing, test:unit: runs the tests of a tier (tiers.ts), or the named files. In the
 // gate, a failed file is run once more, alone. If it then passes, the run passes, and the last lines name the flaky
 // tests. The last line is "N passed, N failed".
 

@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 
 /**
  * Which tests run when. A file that is not listed here is in the gate.
@@ -25,6 +25,10 @@ const EVIDENCE: Record<string, string[]> = {
     'test/end-to-end/{compose,compose-proxy,install,npm-scripts,upgrade}.test.ts',
     'test/fleet/*.test.ts',
     'test/client/package.test.ts',
+  ],
+  'loads a whole installation, as the benchmark and the rehearsal do': [
+    'apps/bench/src/{bench,bench-peers}.test.ts',
+    'test/rehearsal/rehearse.test.ts',
   ],
   'reads 100 distorted codes from the picture of a camera, one after the other': [
     'test/door-app/camera.test.ts',
@@ -64,3 +68,15 @@ function matching(filesByReason: Record<string, string[]>): string[] {
       return files;
     });
 }
+
+/** What starts a server, or needs one of the global setup's. */
+const NEEDS_SERVERS =
+  /startPostgres|runStandalone|inject\(|harness\/(?!(?:temporary-directory|wait-until|manual-clock)\.ts)/;
+
+/** Returns the tests of the gate that need no server. They answer within seconds, while one writes. */
+export const unitTests = (): string[] =>
+  filesByTier().gate.filter(
+    (file) =>
+      (!file.startsWith('test/') || file.startsWith('test/layout/')) &&
+      !NEEDS_SERVERS.test(readFileSync(root + file, 'utf8')),
+  );

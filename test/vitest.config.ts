@@ -1,7 +1,10 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { LongestFirst } from './servers/longest-first.ts';
 import { FILES_NOT_ON_CITUS, FOLDERS_ON_CITUS } from './servers/not-on-citus.ts';
-import { filesByTier, GATE_ON_CITUS, type Tier } from './tiers.ts';
+import { filesByTier, GATE_ON_CITUS, unitTests, type Tier } from './tiers.ts';
+
+/** `named`: files that the command line names, whatever their tier. `unit`: the tests of the gate that need no server. */
+type Mode = Tier | 'named' | 'unit';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -9,20 +12,19 @@ const root = new URL('..', import.meta.url).pathname;
 const isFaultCampaign = (file: string) =>
   file.startsWith('test/faults/') && file.endsWith('.evidence.test.ts');
 
-/** `named`: files that the command line names, whatever their tier. */
-function projectsOf(mode: Tier | 'named'): TestProjectInlineConfiguration[] {
+function projectsOf(mode: Mode): TestProjectInlineConfiguration[] {
+  if (mode === 'unit') return [inRoot({ name: 'unit', include: unitTests() })];
   const tiers = filesByTier();
-  const files = mode === 'named' ? Object.values(tiers).flat() : tiers[mode];
-  const common = {
-    globalSetup: ['test/servers/global-setup.ts'],
-    provide: { tier: mode === 'named' ? 'gate' : mode },
-  };
+  const all = Object.values(tiers).flat();
+  const files = mode === 'named' ? all : tiers[mode];
+  const tier: Tier = mode === 'named' ? 'gate' : mode;
+  const common = { globalSetup: ['test/servers/global-setup.ts'], provide: { tier } };
   // A project is named by what its databases live on.
   const postgres = { ...common, name: 'postgres', include: files.filter((file) => !isFaultCampaign(file)) };
   const citus = {
     ...common,
     name: 'citus',
-    include: onCitus(mode, Object.values(tiers).flat()),
+    include: process.env['TEST_CITUS_URL'] ? onCitus(mode, all) : [],
     setupFiles: ['test/servers/citus-setup.ts'],
     // After the tests that end the cluster's servers.
     sequence: { groupOrder: 1 },
@@ -33,22 +35,26 @@ function projectsOf(mode: Tier | 'named'): TestProjectInlineConfiguration[] {
     fileParallelism: false,
     sequence: { groupOrder: 2 },
   };
-  return [postgres, ...(process.env['TEST_CITUS_URL'] ? [citus] : []), faults]
-    .filter(({ include }) => include.length > 0)
-    .map((test) => ({ extends: true, root, test }));
+  return [postgres, citus, faults].filter(({ include }) => include.length > 0).map(inRoot);
 }
 
-function onCitus(mode: Tier | 'named', files: readonly string[]): string[] {
-  if (mode === 'gate') return GATE_ON_CITUS;
+const inRoot = (
+  test: NonNullable<TestProjectInlineConfiguration['test']>,
+): TestProjectInlineConfiguration => ({
+  extends: true,
+  root,
+  test,
+});
+
+/** Returns the files that run on Citus: in the gate those that call the SQL functions, otherwise all that can. */
+function onCitus(mode: Mode, files: readonly string[]): string[] {
   if (mode === 'timing') return [];
-  const left = new Set(
-    Object.values(FILES_NOT_ON_CITUS)
-      .flat()
-      .map((file) => `test/${file}.test.ts`),
-  );
-  return files.filter(
-    (file) => FOLDERS_ON_CITUS.includes(file.split('/')[1]!) && file.startsWith('test/') && !left.has(file),
-  );
+  if (mode === 'gate') return GATE_ON_CITUS;
+  const left = Object.values(FILES_NOT_ON_CITUS).flat();
+  return files.filter((file) => {
+    const [, folder, name] = /^test\/([^/]+)\/(.+)\.test\.ts$/.exec(file) ?? [];
+    return folder && FOLDERS_ON_CITUS.includes(folder) && !left.includes(`${folder}/${name}`);
+  });
 }
 
 export default defineConfig(({ mode }) => ({
@@ -67,6 +73,6 @@ export default defineConfig(({ mode }) => ({
     expect: { poll: { timeout: 60_000 } },
     // A test that leaves something running is a test that fails elsewhere, later.
     teardownTimeout: 60_000,
-    projects: projectsOf(mode === 'test' ? 'gate' : (mode as Tier | 'named')),
+    projects: projectsOf(mode === 'test' ? 'gate' : (mode as Mode)),
   },
 }));
