@@ -66,7 +66,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'http/private-answers',
     'http/read-floods',
     'http/reference',
-    'http/strict-client',
+    'http/exact-answers',
     'registrations/field-rules',
     'registrations/fair-shares',
     'registrations/overload',
