@@ -12,7 +12,6 @@ import { PATIENT, startInProcessApi, type InProcessApi } from '../harness/in-pro
 import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { recording } from '../harness/recorded-statements.ts';
-import { waitUntil } from '../harness/wait-until.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
 const { test, given } = eventTest({ sharesEvent: true, own: 'counts, empties or compares whole tables' });
@@ -471,44 +470,6 @@ test('a wrong secret for a key that exists is answered like a key that does not'
       expect(await ask(route, secretKey, { eventRef })).toEqual(answer);
     expect(answer.status).toBe(401);
   }
-});
-
-describe('the same Idempotency-Key of two partners', () => {
-  test('is two keys, under one event as well', async () => {
-    const headers = { 'idempotency-key': randomUUID() };
-    const [first, second] = [
-      await register(theirShared, sharedTicket, headers),
-      await register(shared, sharedTicket, headers),
-    ];
-    expect(second).not.toBe(first);
-    // Replayed for each: the other's answer does not shine through.
-    expect(await register(theirShared, sharedTicket, headers)).toBe(first);
-    expect(await register(shared, sharedTicket, headers)).toBe(second);
-    // A key that only the other has used, with another request: not "used with a different request".
-    const onlyTheirs = { 'idempotency-key': randomUUID() };
-    await register(theirShared, sharedTicket, onlyTheirs);
-    const { body, headers: answered } = await clientOf(shared).register(
-      attendee(sharedTicket, { fullName: 'Somebody Else' }),
-      onlyTheirs,
-    );
-    expect(body.responseCode).toBe('00');
-    expect(answered.get('idempotent-replayed')).toBeNull();
-  });
-
-  test('is not in progress for the one because the other is using it', async () => {
-    const headers = { 'idempotency-key': randomUUID() };
-    const held = await holdTicket(given.database.db, theirTicket);
-    const theirAnswer = register(theirs, theirTicket, headers);
-    await held.waiters(1);
-    const answer = register(shared, sharedTicket, headers);
-    // One's own second request shows that the first one was let in.
-    await waitUntil('the key is in progress for both', async () => {
-      const { body } = await clientOf(shared).register(attendee(sharedTicket), headers);
-      return body.responseCode === '41';
-    });
-    await held.release();
-    expect(await answer).not.toBe(await theirAnswer);
-  });
 });
 
 test("a registration that names another's ticket does not wait for it: nothing of it is locked", async () => {
