@@ -6,7 +6,7 @@ import { reserveBatch } from '@floodgate/registrations';
 import { isRefused, webhookActions, type Changed, type WebhookActionName } from '@floodgate/webhooks/actions';
 import { webhookDelivery } from '@floodgate/webhooks/delivery';
 import type { Endpoint, Owner } from '@floodgate/webhooks/endpoints';
-import type { Resolve } from '@floodgate/webhooks/deliver/checked-agent';
+import type { Resolve } from '@floodgate/webhooks/deliver/resolve-outside';
 import { Metrics } from '@floodgate/metrics';
 import type { WebhookRequest } from '@floodgate/contract';
 import type { Fixture } from './fixture.ts';

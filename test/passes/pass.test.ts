@@ -1,7 +1,6 @@
 import { perform } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
 import { verifyPass } from '@floodgate/passes';
-import { rotatePassKeyAction } from '@floodgate/passes/actions';
 import { expect } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
@@ -137,14 +136,4 @@ test('an event that moves changes the times of its passes, and not the passes', 
     validFrom: '2026-11-30T18:00:00.000+00:00',
     validUntil: '2026-12-02T22:00:00.000+00:00',
   });
-});
-
-test('after a rotation the new key signs, and both are published', async () => {
-  const passReference = await confirmed();
-  const before = await passOf(passReference);
-  const { id } = await perform(given.database.db, rotatePassKeyAction, {}, 'jane');
-  await waitUntil('the new key signs', async () => (await passOf(passReference)).keyID === String(id));
-  const keys = await fetchPassKeys(given.api.baseUrl);
-  for (const { pass } of [before, await passOf(passReference)])
-    expect(verifyPass(pass, keys)).toMatchObject({ eventId: given.gala.eventId });
 });

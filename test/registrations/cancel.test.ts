@@ -8,7 +8,7 @@ import { createFixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf, pendingBatches } from '../harness/journal.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { startApiProcess, runCli } from '../harness/service-process.ts';
-import { lastFalse, waitUntil } from '../harness/wait-until.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
 const { test, given } = apiTest();
@@ -68,35 +68,6 @@ test('Get Registration and the list say so', async () => {
   const { body } = await given.partner.request('/api/v1/events/registrations');
   const { registrations } = body.responseData as { registrations: object[] };
   expect(registrations).toMatchObject([{ passReference, state: 'confirmed', dateCancelled: null }, status!]);
-});
-
-test('Get Tickets shows a ticket again that was sold out, within a second', async () => {
-  const passReference = await register();
-  const shown = async () =>
-    ((await given.partner.tickets()).body.responseData as { count: number }[]).map(({ count }) => count);
-  await waitUntil('it is sold out', async () => (await shown()).length === 0);
-  await given.partner.cancel(passReference);
-  const cancelledAt = performance.now();
-  const hiddenAt = await lastFalse('it is listed again', async () => (await shown()).join() === '1');
-  expect(hiddenAt - cancelledAt).toBeLessThan(1_000);
-});
-
-test('who is cancelled before the finalization is never told of as confirmed', async () => {
-  const passReference = await register();
-  await given.partner.cancel(passReference);
-  const other = await register();
-  await finalize();
-  const [first, second] = [serialOf(passReference), serialOf(other)];
-  expect(await journal()).toEqual([`${second} confirmed`, `${first} cancelled`, 'sold_out']);
-});
-
-test('the journal tells that a ticket has seats again', async () => {
-  const passReference = await register();
-  await finalize();
-  await given.partner.cancel(passReference);
-  await finalize();
-  const serial = serialOf(passReference);
-  expect(await journal()).toEqual([`${serial} confirmed`, 'sold_out', `${serial} cancelled`, 'reopened']);
 });
 
 test('what has failed can be cancelled, and is left out when the rest is given another go', async () => {

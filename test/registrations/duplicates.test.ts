@@ -140,15 +140,6 @@ test("return_existing never hands out another partner's pass reference", async (
   expectFailure(await other.register(attendee(ticketIds[0]!)), '33', 409);
 });
 
-test('a cancelled registration is none: the attendee gets a new seat', async () => {
-  const { client, ticketIds } = await openOnce('return_existing', 'event');
-  const first = await client.register(attendee(ticketIds[0]!));
-  await client.cancel(String(first.body.responseData));
-  const second = await client.register(attendee(ticketIds[0]!));
-  expect(second.body.responseCode).toBe('00');
-  expect(second.text).not.toBe(first.text);
-});
-
 test('per ticket, an attendee may have one of each', async () => {
   const rejecting = await openOnce('reject', 'ticket');
   for (const ticketId of rejecting.ticketIds) {

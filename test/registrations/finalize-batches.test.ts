@@ -60,6 +60,32 @@ test.each([
   expect(await finalizeRefused(state, true)).toEqual(['reserved', 'reserved']);
 });
 
+test('no more batches are asked for one by one once Postgres is out of something', async () => {
+  const { db } = given.database;
+  const batches = [await commitBatch(db, given.gala), await commitBatch(db, given.gala)];
+  // A sequence counts the calls, because a rollback does not reset it. The first call is for all batches.
+  await sql`create sequence confirmations`.execute(db);
+  onTestFinished(async () => void (await sql`drop sequence confirmations cascade`.execute(db)));
+  await sql`
+    create or replace function refuse() returns trigger language plpgsql as $$
+      begin
+        if nextval('confirmations') = 1 then raise exception 'a bad batch'; end if;
+        raise exception 'no memory' using errcode = '53200';
+      end $$`.execute(db);
+  await sql`
+    create trigger refuse before update on batches for each row
+    when (new.state = 'confirmed') execute function refuse()`.execute(db);
+  const finalize = finalizeBatches({ db, log });
+  const batchIds = batches.map(({ batchId }) => batchId);
+  const context = { isLastAttempt: true, signal: new AbortController().signal };
+  await expect(finalize({ shardId: given.gala.shardId, batchIds }, context)).rejects.toMatchObject({
+    code: '53200',
+  });
+  const { rows } = await sql`select last_value from confirmations`.execute(db);
+  expect(rows).toEqual([{ last_value: 2 }]);
+  expect(await Promise.all(batches.map((batch) => batch.state()))).toEqual(['reserved', 'reserved']);
+});
+
 test('a shard whose head somebody holds keeps one of its jobs waiting, and no other shard', async () => {
   const { db } = given.database;
   const { shardId } = given.gala;

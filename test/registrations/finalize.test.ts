@@ -80,14 +80,6 @@ for (const { name, missing, url } of QUEUES) {
       await batch.waitForState('confirmed');
     });
 
-    test('confirms the neighbours of a batch that cannot be confirmed', async () => {
-      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(given.database.db, given.gala)));
-      await refuseToConfirm(given.database.db, batches[1]!.batchId);
-      await startWorker();
-      await batches[1]!.waitForState('failed');
-      for (const neighbour of [batches[0]!, batches[2]!]) expect(await neighbour.state()).toBe('confirmed');
-    });
-
     test('gives a batch up that Postgres refuses to confirm, until it is redriven', async () => {
       const batch = await commitBatch(given.database.db, given.gala);
       await refuseToConfirm(given.database.db, batch.batchId);
@@ -120,43 +112,6 @@ for (const { name, missing, url } of QUEUES) {
         expect.stringContaining('redriven: 1 (1 confirmed, 0 failed again, 0 still pending)'),
       ]);
       await batch.waitForState('confirmed');
-    });
-
-    test('does not give a batch up because Postgres is out of something', async () => {
-      const diskFull = '53100';
-      const batch = await commitBatch(given.database.db, given.gala);
-      await refuseToConfirm(given.database.db, batch.batchId, diskFull);
-      await startWorker();
-      await waitForCounts(await queue.produce(), { failed: 1 });
-      expect(await batch.state()).toBe('reserved');
-      await sql`drop trigger refuse on batches`.execute(given.database.db);
-      await sql`update batches set relay_at = now()`.execute(given.database.db);
-      await batch.waitForState('confirmed');
-    });
-
-    test('asks for no more batches one by one once Postgres is out of something', async () => {
-      const batches = await Promise.all([1, 2, 3].map(() => commitBatch(given.database.db, given.gala)));
-      // After it has enqueued the batches, the relay does not lease them again for minutes.
-      await sql`update batches set enqueues = 6`.execute(given.database.db);
-      // A sequence counts the calls, because a rollback does not reset it. The first call is for all batches.
-      await sql`create sequence confirmations`.execute(given.database.db);
-      await sql`grant usage on sequence confirmations to public`.execute(given.database.db);
-      await sql`
-        create or replace function refuse() returns trigger language plpgsql as $$
-          begin
-            if nextval('confirmations') = 1 then raise exception 'a bad batch'; end if;
-            raise exception 'no memory' using errcode = '53200';
-          end $$`.execute(given.database.db);
-      await sql`
-        create trigger refuse before update on batches for each row
-        when (new.state = 'confirmed') execute function refuse()`.execute(given.database.db);
-      await startWorker({ FINALIZE_ATTEMPTS: '1' });
-      await waitForCounts(await queue.produce(), { failed: 1 });
-      const { rows } = await sql`select last_value from confirmations`.execute(given.database.db);
-      await sql`drop sequence confirmations`.execute(given.database.db);
-      // Two calls of the relay, one of its job.
-      expect(rows).toEqual([{ last_value: 3 }]);
-      for (const batch of batches) expect(await batch.state()).toBe('reserved');
     });
 
     test('does not give a batch up because Postgres was away', async () => {

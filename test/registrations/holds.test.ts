@@ -147,8 +147,6 @@ test('a bulk call holds all of its seats', async () => {
 
 describe('a partner holds a share of a ticket at most', () => {
   const HOLD = { 'hold-for': '60' };
-  const codesOf = ({ body }: Answer) =>
-    (body.responseData as Answer['body'][]).map(({ responseCode }) => responseCode);
 
   beforeEach(async () => {
     // A partner may hold a fifth of it: two seats.
@@ -170,20 +168,6 @@ describe('a partner holds a share of a ticket at most', () => {
     expect(await stateOf(first)).toMatchObject({ state: 'held' });
   });
 
-  test('what is confirmed, cancelled or released after its time no longer counts', async () => {
-    const [confirmed, cancelled] = [await hold(), await hold()];
-    await given.partner.confirm(confirmed);
-    await hold();
-    await given.partner.cancel(cancelled);
-    await hold();
-    expectFailure(await given.partner.register(attendee(given.ticketId), HOLD), '37', 409);
-    await endHolds(given.database.db, given.gala);
-    // Its seat is not free yet either.
-    expectFailure(await given.partner.register(attendee(given.ticketId), HOLD), '37', 409);
-    await expireHolds(given.database.db, given.gala.shardId, 1_000);
-    await hold();
-  });
-
   test('a refusal is remembered under its key', async () => {
     const keyed = { ...HOLD, 'idempotency-key': 'basket' };
     const held = [await hold(), await hold()];
@@ -192,19 +176,6 @@ describe('a partner holds a share of a ticket at most', () => {
     const again = await given.partner.register(attendee(given.ticketId), keyed);
     expectFailure(again, '37', 409);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
-  });
-
-  test('a bulk call of each holds what is left of it, one of all holds everything or nothing', async () => {
-    const guests = (count: number) => Array.from({ length: count }, () => attendee(given.ticketId));
-    expect(codesOf(await given.partner.registerBulk(guests(3), 'all', HOLD))).toEqual(['36', '36', '37']);
-    expect(codesOf(await given.partner.registerBulk(guests(3), 'each', HOLD))).toEqual(['00', '00', '37']);
-    expect(codesOf(await given.partner.registerBulk(guests(3), 'all'))).toEqual(['00', '00', '00']);
-  });
-
-  test('of a small ticket it holds one seat', async () => {
-    await given.useTicket({ capacity: 3 });
-    await hold();
-    expectFailure(await given.partner.register(attendee(given.ticketId), HOLD), '37', 409);
   });
 
   test('under a test event as well', async () => {

@@ -63,46 +63,6 @@ test('a repeat after the commit has the answer of the first call, and reserves n
   expect(await taken(ticketId)).toBe(5);
 });
 
-test('it has every outcome: refusals, bulk calls, earlier answers, attendees with a seat', async () => {
-  const [small, closed] = [
-    await given.gala.addTicket({ capacity: 3 }),
-    await given.gala.addTicket({ active: false }),
-  ];
-  const attendee = { attendeeDigest: randomUUID(), returnsExisting: true };
-  const [earlier, other] = [reservation(small, keyed()), reservation(small, attendee)];
-  await send(randomUUID(), [earlier]);
-  const batch: Submission[] = [
-    earlier,
-    { ...earlier, idempotency: { ...earlier.idempotency!, fingerprint: randomUUID() } },
-    other,
-    reservation(small, attendee),
-    reservation(closed),
-    reservation(2_147_483_647, keyed()),
-    { reservations: [reservation(small), reservation(small)], isAll: true, idempotency: null },
-    { reservations: [reservation(small), reservation(small)], isAll: false, ...keyed() },
-  ];
-  const id = randomUUID();
-  const first = await withGaps(() => send(id, batch));
-  expect(kinds(first)).toEqual([
-    'registered',
-    'key-reused',
-    'registered',
-    'existing',
-    'not-on-sale',
-    'no-such-ticket',
-    'bulk',
-    'bulk',
-  ]);
-  expect(first[0]).toMatchObject({ replayed: true });
-  expect(first[7]).toMatchObject({
-    outcomes: [{ kind: 'registered' }, { kind: 'sold-out' }],
-    replayed: false,
-  });
-  await sql`update tickets set capacity = 10 where id = ${small}`.execute(given.database.db);
-  for (const _ of [1, 2]) expect(await repeat(id, batch)).toEqual(first);
-  expect(await taken(small)).toBe(3);
-});
-
 test('a seat that was cancelled meanwhile is in the answer nevertheless', async () => {
   const ticketId = await given.gala.addTicket();
   const batch = [reservation(ticketId), reservation(ticketId), reservation(ticketId)];

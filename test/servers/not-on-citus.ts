@@ -66,7 +66,7 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'http/private-answers',
     'http/read-floods',
     'http/reference',
-    'http/strict-client',
+    'http/exact-answers',
     'registrations/field-rules',
     'registrations/fair-shares',
     'registrations/overload',
@@ -135,8 +135,8 @@ export const TESTS_NOT_ON_CITUS: Record<string, Record<string, string>> = {
     'a server that only reads is left for the one that new connections lead to':
       'only the coordinator would be read-only, and it writes nothing itself',
   },
-  'registrations/finalize': {
-    'asks for no more batches one by one once Postgres is out of something':
+  'registrations/finalize-batches': {
+    'no more batches are asked for one by one once Postgres is out of something':
       'counts by a sequence, and each server has its own',
   },
   'registrations/reconcile': {
@@ -155,7 +155,6 @@ export const TESTS_NOT_ON_CITUS: Record<string, Record<string, string>> = {
     'because of a closed connection comes again later, the same': ABOUT_RECEIVERS,
     'because of a 503 without Retry-After comes again later, the same': ABOUT_RECEIVERS,
     'a private address is refused on every attempt, and nothing arrives': ABOUT_RECEIVERS,
-    'http is refused': ABOUT_RECEIVERS,
     'a name that stands for somebody else by the next connection is refused then, though it was fine before':
       ABOUT_RECEIVERS,
     'receivers that answer slowly leave room for the others': ABOUT_RECEIVERS,

@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import type { WorkerHealth } from '@floodgate/worker/health';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import type { Environment } from '../harness/service-process.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
-import { refuseToConfirm } from '../harness/poison.ts';
-import { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { workersTest } from '../harness/workers-test.ts';
 
@@ -49,32 +47,6 @@ test('it is stalled while batches wait and nothing moves', async () => {
   await sql`update batches set relay_at = now() where id = ${batch.batchId}`.execute(given.database.db);
   await becomes('/health/live', '200 ok');
   expect(await batch.state()).toBe('confirmed');
-});
-
-test('it is well while a batch that failed waits for its next attempt', async () => {
-  const batch = await commitBatch(given.database.db, given.gala);
-  await refuseToConfirm(given.database.db, batch.batchId);
-  onTestFinished(async () => void (await sql`drop trigger refuse on batches`.execute(given.database.db)));
-  // Of its own: a worker of another test may have left a job that it worked on when it was killed.
-  const queue = await TestQueue.open(given.database.url);
-  const { worker, read } = await startHealthyWorker({
-    QUEUE_NAMESPACE: queue.namespace,
-    STALLED_AFTER_MS: '2000',
-    FINALIZE_BACKOFF_MS: '60000',
-  });
-  await waitUntil('the first attempt has failed', () => worker.output().includes('"msg":"a job failed"'));
-  await sql`update batches set relay_at = now() + interval '1 h' where id = ${batch.batchId}`.execute(
-    given.database.db,
-  );
-  const health = await waitUntil('nothing has moved for longer than is allowed', async () => {
-    const { status, progress } = await read();
-    const { idleMs, jobs, backlog } = progress.queues['finalize']!;
-    return idleMs > 2_000 && backlog!.oldestPendingMs! > 2_000 && jobs && { status, progress };
-  });
-  expect(health).toMatchObject({
-    status: 'ok',
-    progress: { queues: { finalize: { jobs: { delayed: 1 } } } },
-  });
 });
 
 test('it is blocked while Postgres is away: not ready, but no reason to restart it', async () => {

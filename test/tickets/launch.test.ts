@@ -39,15 +39,6 @@ test('who registers as soon as it says open is never too early, though it was sc
   expect((await given.partner.register(attendee(ticketId))).body.responseCode).toBe('00');
 });
 
-test('without a seat it is sold out, and again open with some', async () => {
-  const ticketId = await given.gala.addTicket({ capacity: 1 });
-  await given.partner.register(attendee(ticketId));
-  await waitUntil('it is sold out', phaseIs('soldOut'));
-  await perform(given.database.db, updateTicketAction, { ticketId, capacity: 5 }, 'test');
-  await waitUntil('it is open', phaseIs('open'));
-  expect(await launch()).toMatchObject({ seatsLeft: 4 });
-});
-
 test('what is not active is not for sale', async () => {
   const ticketId = await given.gala.addTicket({ saleEndsAt: new Date(Date.now() + 3_600_000) });
   expect(await launch()).toMatchObject({ phase: 'open', closesAt: expect.any(String) as string });

@@ -9,7 +9,7 @@ import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
-import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { attendee, type Answer } from '../harness/partner-client.ts';
 import { endHolds } from '../harness/reservation.ts';
 import { joinWaitingList } from '../harness/waiting-list.ts';
 
@@ -306,14 +306,6 @@ test('nobody joins a ticket that is not sold out, not on sale, too small or unkn
   expectFailure(await ask(), '38', 409);
   await setTicket('active = false');
   expectFailure(await ask(), '31', 409);
-});
-
-test("another partner's entry does not exist", async () => {
-  const other = new PartnerClient(given.api.baseUrl, await createFixture(given.database.db));
-  const entry = await join();
-  expectFailure(await other.request(`/api/v1/events/waiting-list/${entry.entry}`), '34', 404);
-  expectFailure(await leave(entry, other), '34', 404);
-  expect(await states([entry])).toEqual(['waiting']);
 });
 
 test('reconcile finds a wrong count, and an entry that waited while a later one got an offer', async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
 import { perform, readAuditLog } from '@floodgate/audit';
 import { webhookActions } from '@floodgate/webhooks/actions';
@@ -181,18 +180,6 @@ test('there are ten of a partner under an event at most, however many are asked 
     ...Array<string>(10).fill('00'),
     ...Array<string>(4).fill('71'),
   ]);
-});
-
-test('what does not exist is 70, on every route', async () => {
-  for (const route of ['GET', 'PATCH', 'DELETE', 'GET attempts'])
-    expect((await ask(pathOf(route, randomUUID()), route === 'PATCH' ? { url: URL } : undefined)).code).toBe(
-      '70',
-    );
-  for (const name of ['pause', 'resume', 'test', 'replay', 'rotate']) {
-    const body = { replay: { since: '2026-11-21T09:00:00Z' }, rotate: {} }[name];
-    const { status, code } = await ask(pathOf(`POST ${name}`, randomUUID()), body);
-    expect([name, status, code]).toEqual([name, 404, '70']);
-  }
 });
 
 const pathOf = (route: string, id: string) => {

@@ -354,13 +354,6 @@ describe('where messages may go', () => {
     expect(receiver.deliveries).toEqual([]);
   });
 
-  test('http is refused', async () => {
-    const webhook = await add();
-    await confirm(1);
-    await deliver({ allowPrivate: false });
-    expect(await attempted(webhook, 'failed')).toMatchObject({ error: 'HTTPS_REQUIRED' });
-  });
-
   // The other way round, so that nobody outside is called: of a test event only who is inside may be told.
   test('a name that stands for somebody else by the next connection is refused then, though it was fine before', async () => {
     const trial = await createFixture(given.database.db, 'allow', 'test');

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { connectInTest } from '../../../test/harness/connect-in-test.ts';
-import { createMetrics } from './start-delivery.ts';
+import { createMetrics } from './metrics.ts';
 
 test('without Postgres, the lags are missing and the other metrics are served', async () => {
   // No server listens on this port.

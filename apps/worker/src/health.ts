@@ -1,4 +1,3 @@
-import { Metrics, type Figure } from '@floodgate/metrics';
 import type { Backlogs, Consumer, Producer, QueueBacklog, QueueCounts } from '@floodgate/queue';
 import { isHanging, withDeadline, type Health, type PeriodicTasks } from '@floodgate/service';
 
@@ -66,32 +65,3 @@ function isStuck({ idleMs, jobs, backlog }: QueueProgress, stalledAfterMs: numbe
   const isBackingOff = jobs !== null && jobs.delayed > 0 && jobs.waiting + jobs.active === 0;
   return isWaiting && idleMs > stalledAfterMs && !isBackingOff;
 }
-
-/** Returns the metrics of a worker. Each scrape reads the evidence for its health. Figures of a server that does not answer are missing. */
-export function createMetrics(read: () => Promise<Progress>) {
-  const metrics = new Metrics('worker');
-  metrics.figures(read, {
-    pending_batches: ofBacklog('Batches in Postgres that are not finalized yet', (of) => of.pendingBatches),
-    failed_batches: ofBacklog('Batches whose finalization failed', (of) => of.failedBatches),
-    oldest_pending_seconds: ofBacklog(
-      'Age of the oldest pending batch; 0: none',
-      (of) => (of.oldestPendingMs ?? 0) / 1_000,
-    ),
-    jobs: {
-      help: 'Jobs in the queue, of all workers',
-      labels: ['queue', 'state'],
-      samples: ({ queues }) =>
-        Object.entries(queues).flatMap(([queue, { jobs }]) =>
-          Object.entries(jobs ?? {}).map(([state, count]) => [{ queue, state }, count]),
-        ),
-    },
-  });
-  return metrics;
-}
-
-const ofBacklog = (help: string, value: (backlog: QueueBacklog) => number): Figure<Progress> => ({
-  help,
-  labels: ['queue'],
-  samples: ({ queues }) =>
-    Object.entries(queues).flatMap(([queue, { backlog }]) => (backlog ? [[{ queue }, value(backlog)]] : [])),
-});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMetrics } from './health.ts';
+import { createMetrics } from './metrics.ts';
 
 const jobs = { waiting: 3, active: 1, delayed: 0, failed: 2 };
 const backlog = { pendingBatches: 5, pendingChanges: 0, failedBatches: 4, oldestPendingMs: 1_500 };

@@ -5,7 +5,8 @@ import { openConsumer, openProducer, queueOptions, watchQueue } from '@floodgate
 import manifest from '../package.json' with { type: 'json' };
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
-import { createMetrics, judge, readProgress } from './health.ts';
+import { judge, readProgress } from './health.ts';
+import { createMetrics } from './metrics.ts';
 
 /** For handlers, periodic tasks and health checks. The pool opens connections on demand. */
 const POOL = { maxConnections: 10, statementTimeoutMs: 10_000 };

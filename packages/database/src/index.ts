@@ -2,6 +2,7 @@ export * from './connection/array-literals.ts';
 export * from './connection/connect.ts';
 export * from './connection/failures.ts';
 export * from './connection/settings.ts';
+export * from './reads/batch-loader.ts';
 export * from './reads/shards.ts';
 export * from './reads/shard-reads.ts';
 export * from './reads/shared-reads.ts';

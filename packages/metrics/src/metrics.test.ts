@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Metrics } from './index.ts';
+import { Metrics } from './metrics.ts';
 
 const figure = (samples: (facts: { seats: number }) => [{ ticket: string }, number][]) => ({
   help: 'A figure',

@@ -1,7 +1,8 @@
 import { DRAW_WITHIN_MS } from '@floodgate/database/limits/quota-lease';
 import { defineApi } from '@floodgate/http';
 import { accessControl, authenticate, startTime } from './access.ts';
-import { admitBody, countNothing, limitRate } from './limits.ts';
+import { admitBody } from './body-room.ts';
+import { countNothing, limitRate } from './limits.ts';
 
 /** Authenticates partners and enforces their limits, before the routes of every other capability. */
 export const partnersApi = defineApi({

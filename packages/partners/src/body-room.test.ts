@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBodyRoom } from './limits.ts';
+import { createBodyRoom } from './body-room.ts';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { defineAction, whole } from '@floodgate/audit';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { COLUMNS, listPassKeys, type PassKey } from './pass.ts';
+import { COLUMNS, listPassKeys, type PassKey } from './pass-keys.ts';
 
 const NOW = sql<Date>`now()`;
 // The id of an advisory lock: "pass" in ASCII. Without the lock, two concurrent rotations would choose the same key id.

@@ -23,7 +23,9 @@ import {
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import Negotiator from 'negotiator';
 import { readEventDocument, readRevocations, validityOf } from './documents.ts';
-import { createPassSigner, jwkSetOf, parsePass, qrPng, qrSvg, type PassSigner } from './pass.ts';
+import { createPassSigner, jwkSetOf, type PassSigner } from './pass-keys.ts';
+import { qrPng, qrSvg } from './qr-code.ts';
+import { parsePass } from './token.ts';
 
 const PICTURES = { 'image/svg+xml': qrSvg, 'image/png': qrPng };
 /** The first is the default. */

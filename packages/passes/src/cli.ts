@@ -7,7 +7,8 @@ import { Failure } from '@floodgate/service/failure';
 import { reading } from '@floodgate/operators/reading';
 import type { PassCheck } from './console.ts';
 import type { EventDocument, Revocations } from './documents.ts';
-import type { Pass, PassKey } from './pass.ts';
+import type { PassKey } from './pass-keys.ts';
+import type { Pass } from './token.ts';
 
 const PROBLEMS: Record<NonNullable<PassCheck['problem']>, string> = {
   malformed: 'not a pass: the text is incomplete, or something else',
@@ -73,7 +74,7 @@ function addPassChecks(pass: Command, cli: Cli, reads: Reads): void {
 /** The operations return the content of the documents. The command has the private key, and signs it. */
 function addDoorDocuments(reads: Reads): void {
   const sign = async (db: Database, type: 'event' | 'revocations', content: object) =>
-    (await import('./pass.ts')).createPassSigner({ db }).sign(type, content);
+    (await import('./pass-keys.ts')).createPassSigner({ db }).sign(type, content);
   reads('event', 'passEvent', async (content: EventDocument, _input, { db }) => {
     const event = await sign(db, 'event', content);
     return { document: { event, revision: content.revision }, text: `${record(content)}\n${event}` };

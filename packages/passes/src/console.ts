@@ -6,7 +6,8 @@ import { CURSOR_PROBLEMS } from '@floodgate/registrations/list';
 import { Failure, InvalidInput, sqlStateOf } from '@floodgate/service/failure';
 import { rotatePassKeyAction, withdrawPassKeyAction } from './actions.ts';
 import { readEventDocument, readRevocations, validityOf } from './documents.ts';
-import { createPassSigner, listPassKeys, parsePass, readPublicKeys, verifyPass } from './pass.ts';
+import { createPassSigner, listPassKeys, readPublicKeys } from './pass-keys.ts';
+import { parsePass, verifyPass } from './token.ts';
 
 const { performs, reads } = operationsOn('passes');
 

@@ -1,2 +1,4 @@
 export * from './documents.ts';
-export * from './pass.ts';
+export * from './pass-keys.ts';
+export * from './qr-code.ts';
+export * from './token.ts';

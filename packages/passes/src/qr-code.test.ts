@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { decode } from 'fast-png';
 import { decodeQR } from 'qr/decode.js';
 import { expect, test } from 'vitest';
-import { qrPng, qrSvg, signPass } from './pass.ts';
+import { qrPng, qrSvg } from './qr-code.ts';
+import { signPass } from './token.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
 const KEY = { id: 65_535, privateKey };

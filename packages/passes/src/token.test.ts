@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parsePass, signPass, verifyPass, type PassSubject } from './pass.ts';
+import { parsePass, signPass, verifyPass, type PassSubject } from './token.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const other = generateKeyPairSync('ed25519');

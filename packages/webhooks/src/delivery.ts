@@ -4,7 +4,8 @@ import { advanceIdleConsumers, runConsumers, type DeliveryCapability } from '@fl
 import type { Metrics } from '@floodgate/metrics';
 import { whole } from '@floodgate/service';
 import { expireAttempts } from './deliver/attempts.ts';
-import { checkedAgent, type Resolve } from './deliver/checked-agent.ts';
+import { checkedAgent } from './deliver/checked-agent.ts';
+import type { Resolve } from './deliver/resolve-outside.ts';
 import { createDelivery } from './deliver/deliver.ts';
 import type { Sender } from './deliver/post-message.ts';
 import { createTestSender } from './deliver/send-tests.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { QueueFull } from '@floodgate/service/fair-queue';
-import { batchLoader } from './shared-reads.ts';
+import { batchLoader } from './batch-loader.ts';
 
 interface Group {
   keys: number[];

@@ -1,5 +1,5 @@
 import { createSemaphore } from '@floodgate/service/semaphore';
-import { batchLoader } from './shared-reads.ts';
+import { batchLoader } from './batch-loader.ts';
 
 /** Runs a read of a shard. Settles as `read` does, or rejects with the error of another read of the shard. */
 export type ShardReads = <Value>(shardId: number, read: () => Promise<Value>) => Promise<Value>;

@@ -5,7 +5,8 @@ import { plainArray, statementFailure, textArray, type Database } from '@floodga
 import { retry, throttledWarn } from '@floodgate/service';
 import { createAdmission } from '../admission/admission-queue.ts';
 import type { RegistrationsOptions } from '../register/commit-batch.ts';
-import { attendeeIn, drawPassCode, RELAY_GRACE_SECONDS } from '../register/reserve-batch.ts';
+import { drawPassCode } from '../register/pass-code.ts';
+import { attendeeIn, RELAY_GRACE_SECONDS } from '../register/reserve-batch.ts';
 import type { RegistrationQuery, RegistrationRow } from '../status/find-registrations.ts';
 
 /** A registration to change, with the partner, event and pass code that it must have. */

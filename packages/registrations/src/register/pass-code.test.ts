@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { drawPassCode } from './reserve-batch.ts';
+import { drawPassCode } from './pass-code.ts';
 
 test('pass codes have ten digits and are not drawn twice', () => {
   const codes = Array.from({ length: 2_000 }, drawPassCode);

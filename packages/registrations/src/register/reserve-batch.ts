@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { createHash, randomInt, randomUUIDv7 } from 'node:crypto';
+import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
 import type {
   Attendee,
@@ -10,6 +10,7 @@ import type {
 } from '@floodgate/contract';
 import { plainArray, textArray, type Database } from '@floodgate/database';
 import type { Principal } from '@floodgate/http';
+import { drawPassCode } from './pass-code.ts';
 
 type Headers = Static<typeof RegisterHeaders>;
 
@@ -144,9 +145,6 @@ function idempotencyOf(headers: Headers, content: () => unknown[]) {
 
 /** 128 bits of SHA-256 in the form of a UUID, which Postgres stores and compares fastest. */
 const uuidDigest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
-
-/** Returns the unguessable part of a pass reference: ten digits, the first not zero, from a secure random source. */
-export const drawPassCode = () => randomInt(1_000_000_000, 10_000_000_000);
 
 /** The reservations of one call. They are never split between batches. */
 export type Submission = Reservation | BulkReservation;

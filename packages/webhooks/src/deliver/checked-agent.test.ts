@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkedAgent, type Reach, type Resolve } from './checked-agent.ts';
+import { checkedAgent, type Reach } from './checked-agent.ts';
+import type { Resolve } from './resolve-outside.ts';
 
 const resolvingTo =
   (...addresses: string[]): Resolve =>

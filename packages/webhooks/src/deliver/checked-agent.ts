@@ -1,8 +1,8 @@
-import type { LookupAddress } from 'node:dns';
-import { lookup as resolveBySystem, Resolver } from 'node:dns/promises';
+import { lookup as resolveBySystem } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector } from 'undici';
+import { isPublicAddress } from './public-address.ts';
+import { resolveOutside, type Resolve } from './resolve-outside.ts';
 
 /** The addresses that may be reached. */
 export type Reach = 'public' | 'private' | 'any';
@@ -58,47 +58,3 @@ export function checkedAgent(
     pipelining: 1,
   });
 }
-
-/** All public IPv6 addresses are in this range. */
-const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
-
-/** Looks public, but reaches a service of the host on every machine in Azure. */
-const AZURE_HOST = '168.63.129.16';
-
-/**
- * Returns whether an address is public: not private, loopback, link-local, multicast or reserved, and not a form that embeds another
- * address.
- */
-export function isPublicAddress(text: string) {
-  // The library accepts more forms than the system.
-  if (isIP(text) === 0) return false;
-  const address = ipaddr.parse(text);
-  if (address.range() !== 'unicast') return false;
-  if (address.kind() === 'ipv4') return text !== AZURE_HOST;
-  return (address as ipaddr.IPv6).match(GLOBAL_UNICAST);
-}
-
-/** Finds the addresses of a host. */
-export type Resolve = (host: string) => Promise<LookupAddress[]>;
-
-/** A name server that does not answer is asked twice. */
-const PATIENCE = { timeout: 1_500, tries: 2 } as const;
-/** Names of this machine (RFC 6761). No name server is asked for them. */
-const OF_THIS_MACHINE = /^(?:.+\.)?localhost\.?$/i;
-
-/**
- * Returns a resolver that asks only name servers, by default those of the system. getaddrinfo would run in the thread pool, where
- * four names whose server does not answer block all others, and all file access.
- */
-export const resolveOutside =
-  (servers?: readonly string[]): Resolve =>
-  async (host) => {
-    if (OF_THIS_MACHINE.test(host)) return [{ address: '127.0.0.1', family: 4 }];
-    // A new resolver for each call, because only a new one reads the configured servers.
-    const resolver = new Resolver(PATIENCE);
-    if (servers) resolver.setServers(servers);
-    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-    if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
-    const found = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    return found.map((address) => ({ address, family: isIP(address) }));
-  };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPublicAddress } from './checked-agent.ts';
+import { isPublicAddress } from './public-address.ts';
 
 const PUBLIC = [
   '8.8.8.8',

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { LookupAddress } from 'node:dns';
 import { expect, onTestFinished, test } from 'vitest';
-import { resolveOutside } from './checked-agent.ts';
+import { resolveOutside } from './resolve-outside.ts';
 
 const A_RECORD = 1;
 /** The address of every name. */

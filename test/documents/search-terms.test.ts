@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-const root = path.resolve(import.meta.dirname, '..');
+const root = path.resolve(import.meta.dirname, '../../apps/docs');
 const headings = globSync('{guide,operate,reference}/*.md', { cwd: root })
   .flatMap((file) => readFileSync(path.join(root, file), 'utf8').match(/^#{1,3} .+$/gm) ?? [])
   .join('\n');

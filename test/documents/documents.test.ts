@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-const root = path.resolve(import.meta.dirname, '../../..');
+const root = path.resolve(import.meta.dirname, '../..');
 const documents = [
   ...globSync(['*.md', 'docker/*.md'], { cwd: root }),
   ...globSync('apps/docs/**/*.md', { cwd: root, exclude: ['**/node_modules/**', '**/dist/**'] }),

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { measureBatchedInserts } from './contenders/batched-inserts.ts';
-import type { RunningContender } from './contenders/contender.ts';
-import { peers } from './contenders/peers.ts';
+import type { RunningContender } from './contender.ts';
+import { peers } from './peers.ts';
 import { createTestDatabase, type TestDatabase } from '@floodgate/test/harness/database.ts';
 import { createFixture, type Fixture } from '@floodgate/test/harness/fixture.ts';
 import { attendee, PartnerClient } from '@floodgate/test/harness/partner-client.ts';
@@ -64,11 +63,3 @@ for (const peer of peers) {
     });
   });
 }
-
-test('the ceiling of batched inserts counts what it has stored', async () => {
-  const { partnerId, eventId } = fixture;
-  const ticketId = await fixture.addTicket({ capacity: 2_000_000_000 });
-  const ceiling = { databaseUrl: database.url, partnerId, eventId, ticketId, seconds: 0.2, batchSize: 128 };
-  const { perSecond } = await measureBatchedInserts(ceiling);
-  expect(perSecond).toBeGreaterThan(128);
-});

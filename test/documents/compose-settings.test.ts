@@ -5,7 +5,7 @@ import { DeliveryConfig } from '@floodgate/delivery';
 import { WorkerConfig } from '@floodgate/worker/config';
 import { expect, test } from 'vitest';
 
-const compose = readFileSync(new URL('../../../docker/compose.yaml', import.meta.url), 'utf8');
+const compose = readFileSync(new URL('../../docker/compose.yaml', import.meta.url), 'utf8');
 
 /** Addresses inside of containers, and what is for development. */
 const LEFT_OUT =

@@ -1,0 +1,36 @@
+import { existsSync, globSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+// A test beside the code has the name of the file that it tests, so either is found from the other.
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const EXTENSIONS = ['ts', 'tsx', 'mjs'];
+
+/** Tests that have no such file, by the reason. */
+const EXCEPTIONS: Record<string, string[]> = {
+  'their files get a clock at the moment, and their tests get their names afterwards': [
+    'packages/database/src/reads/read-through-cache.test.ts',
+    'packages/registrations/src/admission/partner-queues.test.ts',
+    'packages/registrations/src/bulk/large-calls.test.ts',
+    'packages/registrations/src/finalize/queue-notifier.test.ts',
+    'packages/registrations/src/register/locked-tickets.test.ts',
+    'packages/service/src/deadline.test.ts',
+    'packages/service/src/repeat.test.ts',
+  ],
+};
+
+const tests = globSync('{apps,packages}/*/src/**/*.test.{ts,tsx,mjs}', { cwd: ROOT });
+
+/** Also true for a test of the timing tier beside its file: X.timing.test.ts tests X.ts. */
+function hasItsFile(file: string): boolean {
+  const name = file.replace(/(?:\.timing|\.evidence)?\.test\.[a-z]+$/, '');
+  return EXTENSIONS.some((extension) => existsSync(path.join(ROOT, `${name}.${extension}`)));
+}
+
+test('a test beside the code has the name of a file in its folder', () => {
+  expect(tests.length).toBeGreaterThan(50);
+  const strays = tests.filter((file) => !hasItsFile(file));
+  // An exception whose file exists by now, or whose test is gone, must be removed as well.
+  expect(strays.toSorted()).toEqual(Object.values(EXCEPTIONS).flat().toSorted());
+});
