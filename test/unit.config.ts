@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 // What starts a server, or needs one of the global setup's.
 const NEEDS_SERVERS =
-  /startPostgres|runStandalone|inject\(|harness\/(?!(?:temporary-directory|wait-until)\.ts)/;
+  /startPostgres|runStandalone|inject\(|harness\/(?!(?:manual-clock|temporary-directory|wait-until)\.ts)/;
 
 const root = new URL('..', import.meta.url).pathname;
 const exclude = ['**/node_modules/**'];
