@@ -11,7 +11,10 @@ export interface InProcessApi {
   close(): Promise<void>;
 }
 
-/** For tests that keep a ticket locked for as long as a busy machine needs. A group waits for a lock for a quarter of this time. */
+/**
+ * For tests that must not depend on how fast the machine is. A group waits for a lock for a quarter of this time. With a clock of the test,
+ * only the test decides when it is over.
+ */
 export const PATIENT = { ANSWER_WITHIN_MS: '60000' };
 
 /** Starts the API as main.ts does, on a free port. By default the queue is in the same Postgres, and the clock is that of the process. */
