@@ -74,8 +74,8 @@ export function openConsumer(options: ConsumerOptions) {
   for (const job of options.jobs) {
     lastFinishedAt.set(job.queue, clock.now());
     // Ends when the consumer is closed.
-    const options = { delayMs: RETRY_MS, shouldRetry, signal: closing.signal, clock };
-    retry(() => run(job), options).catch(() => {});
+    const retries = { delayMs: RETRY_MS, shouldRetry, signal: closing.signal, clock };
+    retry(() => run(job), retries).catch(() => {});
   }
 
   return {
