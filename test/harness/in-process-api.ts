@@ -1,6 +1,6 @@
 import { ApiConfig } from '@floodgate/api/config';
 import { startApi } from '@floodgate/api/start-api';
-import { loadConfig } from '@floodgate/service';
+import { loadConfig, type Clock } from '@floodgate/service';
 import { keptLog } from './kept-log.ts';
 import { underTest } from './service-roles.ts';
 
@@ -15,17 +15,21 @@ export interface InProcessApi {
   close(): Promise<void>;
 }
 
-/** For tests that keep a ticket locked for as long as a busy machine needs. A group waits for a lock for a quarter of this time. */
+/**
+ * For tests that must not depend on how fast the machine is. A group waits for a lock for a quarter of this time. With a clock of the test,
+ * only the test decides when it is over.
+ */
 export const PATIENT = { ANSWER_WITHIN_MS: '60000' };
 
-/** Starts the API as main.ts does, on a free port. By default the queue is in the same Postgres. */
+/** Starts the API as main.ts does, on a free port. By default the queue is in the same Postgres, and the clock is that of the process. */
 export async function startInProcessApi(
   env: { DATABASE_URL: string } & Record<string, string>,
+  clock?: Clock,
 ): Promise<InProcessApi> {
   const given = { HOST: '127.0.0.1', PORT: '0', QUEUE_URL: env.DATABASE_URL, ...env };
   const config = loadConfig(ApiConfig, underTest('api', given));
   const { log, logged, forgetLog, assertNothingPrivate } = keptLog('API');
-  const api = await startApi(config, log);
+  const api = await startApi(config, log, clock);
   return {
     baseUrl: api.baseUrl,
     log: logged,

@@ -5,7 +5,6 @@ import { keepPrivate, privateIn } from './private-data.ts';
 import { waitUntil } from './wait-until.ts';
 
 const HEAD_END = '\r\n\r\n';
-const ANSWER_WITHIN_MS = 8_000;
 
 /** A connection on which a test controls every byte. */
 export class RawConnection {
@@ -38,21 +37,17 @@ export class RawConnection {
 
   /** Resolves with the next complete answer, and removes it from the received text. */
   answer(): Promise<Answer> {
-    return waitUntil(
-      'an answer',
-      () => {
-        const answer = this.#takeAnswer();
-        if (!answer && this.#isClosed)
-          throw new Error(`closed without an answer: ${this.#received.toString()}`);
-        return answer;
-      },
-      ANSWER_WITHIN_MS,
-    );
+    return waitUntil('an answer', () => {
+      const answer = this.#takeAnswer();
+      if (!answer && this.#isClosed)
+        throw new Error(`closed without an answer: ${this.#received.toString()}`);
+      return answer;
+    });
   }
 
   /** Resolves when this text has arrived, and removes it from the received text. */
   async received(text: string): Promise<void> {
-    await waitUntil(text, () => this.#received.length >= text.length, ANSWER_WITHIN_MS);
+    await waitUntil(text, () => this.#received.length >= text.length);
     const arrived = this.#received.toString('latin1', 0, text.length);
     if (arrived !== text) throw new Error(`arrived instead: ${arrived}`);
     this.#received = this.#received.subarray(text.length);
@@ -60,7 +55,7 @@ export class RawConnection {
 
   /** Resolves when the server has closed the connection, with the remaining received text. */
   async closed(): Promise<string> {
-    await waitUntil('the server closes the connection', () => this.#isClosed, ANSWER_WITHIN_MS);
+    await waitUntil('the server closes the connection', () => this.#isClosed);
     return this.#received.toString();
   }
 

@@ -1,3 +1,4 @@
+import type { Clock } from '@floodgate/service/clock';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   handled,
@@ -42,6 +43,7 @@ export interface ConsumeOptions {
   timeoutMs?: number;
   /** By default the consumer's own. */
   lockMs?: number;
+  clock?: Clock;
 }
 
 /** A new namespace on a queue server, and everything that is opened in it. */
@@ -80,6 +82,7 @@ export class TestQueue {
     handler = () => Promise.resolve(),
     timeoutMs = finalizeBatchesJob.timeoutMs,
     lockMs,
+    clock,
   }: ConsumeOptions = {}): TestConsumer {
     const runs: Run[] = [];
     const failures: TestConsumer['failures'] = [];
@@ -92,6 +95,7 @@ export class TestQueue {
       ...this.#options(),
       jobs: [handled({ ...finalizeBatchesJob, concurrency, timeoutMs }, finalize)],
       ...(lockMs !== undefined && { lockMs }),
+      clock,
       onJobFailed: ({ error, ...failed }) => failures.push({ ...failed, message: error.message }),
     });
     let closed: Promise<void> | undefined;

@@ -5,7 +5,7 @@ import { apiTest } from '../harness/api-test.ts';
 import { operationsOf, resolve, type Document, type Schema } from '../harness/contract-document.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { attendee, type Answer } from '../harness/partner-client.ts';
-import { lastFalse } from '../harness/wait-until.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = apiTest();
 
@@ -106,16 +106,14 @@ test('an event without tickets has an empty list', async () => {
   );
 });
 
-test('count is what remains, and follows within a second', async () => {
+test('count is what remains, and follows', async () => {
   const ticketId = await given.gala.addTicket({ capacity: 3 });
   const count = async () => dataOf(await given.partner.tickets())[0]?.['count'];
   expect(await count()).toBe(3);
   await given.partner.register(attendee(ticketId));
-  const expectSoon = async (expected: number) => {
-    const doneAt = performance.now();
-    const staleAt = await lastFalse(`the list shows ${expected}`, async () => (await count()) === expected);
-    expect(staleAt - doneAt).toBeLessThan(1_000);
-  };
+  // registrations/cancel.test.ts tests how old the list can be.
+  const expectSoon = (expected: number) =>
+    waitUntil(`the list shows ${expected}`, async () => (await count()) === expected);
   await expectSoon(2);
   await updateTicket(
     given.database.db,

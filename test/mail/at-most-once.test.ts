@@ -86,9 +86,15 @@ test('a process that stops in good order leaves nothing in doubt', async () => {
   const server = await startMailServer();
   await confirm(given.database.db, given.gala, given.ticketId, addresses(800));
   await enable(given.database.db, given.gala);
+  // From the fiftieth on they are in flight until the process has begun to stop.
+  const { promise: isStopping, resolve: go } = Promise.withResolvers<undefined>();
+  server.onMessage = () => (server.mails.length < 50 ? undefined : isStopping);
   const first = await startMailProcess(given.database, { SMTP_URL: server.url });
   await waitUntil('some were sent', () => server.mails.length >= 50);
-  expect(await first.end('SIGTERM')).toBe(0);
+  const ended = first.end('SIGTERM');
+  await waitUntil('it stops', () => first.output().includes('"msg":"stopping"'));
+  go(undefined);
+  expect(await ended).toBe(0);
   const before = server.mails.length;
   const states = (await deliveriesOf(given.database.db, given.gala)).map(({ state }) => state);
   expect(states.filter((state) => state === 'sent')).toHaveLength(before);

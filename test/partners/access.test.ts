@@ -4,25 +4,30 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, expect } from 'vitest';
 import { eventTest } from '../harness/event-test.ts';
-import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { PATIENT, startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
-import { lastFalse, waitUntil } from '../harness/wait-until.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
 const HOUR_MS = 3_600_000;
-/** What partners and operators were promised. */
-const TAKES_EFFECT_WITHIN_MS = 2_000;
+/** An API remembers the access of a key for this long. The promise to partners and operators is 2 s, with the time of a read. */
+const REMEMBERED_MS = 1_000;
 
 test.override('ticket', { capacity: 100_000 });
 
+/** Of both APIs. */
+const clock = new ManualClock();
 let apis: InProcessApi[];
 
 test.beforeAll(async () => {
-  apis = await Promise.all([1, 2].map(() => startInProcessApi({ DATABASE_URL: given.database.url })));
+  apis = await Promise.all(
+    [1, 2].map(() => startInProcessApi({ DATABASE_URL: given.database.url, ...PATIENT }, clock)),
+  );
 });
 
 afterAll(async () => {
@@ -35,31 +40,24 @@ const clients = (secretKey = given.gala.secretKey, eventRef = given.gala.eventRe
 const codesOf = (secretKey: string) =>
   Promise.all(clients(secretKey).map(async (client) => (await client.tickets()).body.responseCode));
 
-/** Registers one after another until the answer is no longer `before`; then it is `after`. Returns when `before` was last asked for. */
-const change = (client: PartnerClient, before: string, after: string) =>
-  lastFalse(`${after} takes the place of ${before}`, async () => {
-    const { body } = await client.register(attendee(given.ticketId));
-    if (body.responseCode === before) return false;
-    expect(body.responseCode).toBe(after);
-    return true;
-  });
-
-/** Does something under steady traffic on both APIs and expects it to take effect in time, and for good. */
+/** Does something, and expects both APIs to follow when what they remember is too old, and for good. */
 async function expectEffect(
   act: () => Promise<unknown>,
   [before, after]: [string, string],
   secretKey = given.gala.secretKey,
 ): Promise<void> {
   const callers = clients(secretKey);
-  for (const client of callers)
-    expect((await client.register(attendee(given.ticketId))).body.responseCode).toBe(before);
-  const changes = callers.map((client) => change(client, before, after));
+  const expectCode = async (code: string) => {
+    for (const client of callers)
+      expect((await client.register(attendee(given.ticketId))).body.responseCode).toBe(code);
+  };
+  await expectCode(before);
   await act();
-  const doneAt = performance.now();
-  for (const changedAt of await Promise.all(changes))
-    expect(changedAt - doneAt).toBeLessThan(TAKES_EFFECT_WITHIN_MS);
-  for (const client of [...callers, ...callers, ...callers])
-    expect((await client.register(attendee(given.ticketId))).body.responseCode).toBe(after);
+  // An API that read the access before still knows it.
+  await clock.advance(REMEMBERED_MS);
+  await expectCode(before);
+  await clock.advance(1);
+  for (let round = 0; round < 3; round += 1) await expectCode(after);
 }
 
 const expire = (keyId: string) =>
@@ -69,7 +67,7 @@ const expire = (keyId: string) =>
     .where('key_id', '=', keyId)
     .execute();
 
-test('all keys of a disabled partner are refused within 2 s, and accepted again when it is enabled', async () => {
+test('all keys of a disabled partner are refused, and accepted again when it is enabled', async () => {
   const run = async (command: 'disable' | 'enable') =>
     expect(
       await runCli({ DATABASE_URL: given.database.url }, 'partner', command, `${given.gala.partnerId}`),
@@ -83,18 +81,18 @@ test('all keys of a disabled partner are refused within 2 s, and accepted again 
   await expectEffect(() => run('enable'), ['20', '00']);
 });
 
-test('a revoked key is refused within 2 s, by every API, and no other key with it', async () => {
+test('a revoked key is refused by every API, and no other key with it', async () => {
   const other = await issueKey(given.database.db, given.gala.partnerId);
   await expectEffect(() => revokeKey(given.database.db, given.gala.keyId), ['00', '20']);
   expect(await codesOf(other.secretKey)).toEqual(['00', '00']);
 });
 
-test('a key that expires in use is refused within 2 s', async () => {
+test('a key that expires in use is refused', async () => {
   const key = await issueKey(given.database.db, given.gala.partnerId, new Date(Date.now() + HOUR_MS));
   await expectEffect(() => expire(key.keyId), ['00', '20'], key.secretKey);
 });
 
-test('an event that is closed to a partner is gone for it within 2 s, and its other events are not', async () => {
+test('an event that is closed to a partner is gone for it, and its other events are not', async () => {
   const ball = await createEvent(given.database.db, {
     name: 'Ball',
     passPrefix: 'BALL',
@@ -109,7 +107,7 @@ test('an event that is closed to a partner is gone for it within 2 s, and its ot
     expect((await client.tickets()).body.responseCode).toBe('00');
 });
 
-test('an event that is opened to a partner is there within 2 s', async () => {
+test('an event that is opened to a partner is there', async () => {
   await revokeEvent(given.database.db, given.gala.partnerId, given.gala.eventId);
   await expectEffect(
     () => grantEvent(given.database.db, given.gala.partnerId, given.gala.eventId),
@@ -122,9 +120,9 @@ const rotate = (keyId: string, overlapHours: number) =>
 
 test('after a rotation with overlap both keys work until the old one ends', async () => {
   const successor = (await rotate(given.gala.keyId, 1))!;
-  const overlapMs = successor.previousKeyEndsAt.getTime() - Date.now();
-  expect(overlapMs).toBeGreaterThan(0.9 * HOUR_MS);
-  expect(overlapMs).toBeLessThanOrEqual(1.1 * HOUR_MS);
+  // By Postgres's clock, as of the rotation.
+  const { created_at: rotatedAt } = await storedKey(successor.keyId);
+  expect(successor.previousKeyEndsAt.getTime() - rotatedAt.getTime()).toBe(HOUR_MS);
   expect(await codesOf(given.gala.secretKey)).toEqual(['00', '00']);
   expect(await codesOf(successor.secretKey)).toEqual(['00', '00']);
 
@@ -132,7 +130,7 @@ test('after a rotation with overlap both keys work until the old one ends', asyn
   expect(await codesOf(successor.secretKey)).toEqual(['00', '00']);
 });
 
-test('a rotation without overlap ends the old key within 2 s', async () => {
+test('a rotation without overlap ends the old key', async () => {
   let successor: IssuedKey | undefined;
   await expectEffect(async () => (successor = await rotate(given.gala.keyId, 0)), ['00', '20']);
   expect(await codesOf(successor!.secretKey)).toEqual(['00', '00']);
@@ -156,8 +154,10 @@ test('the use of a key is noted to the hour, again in every hour', async () => {
   expect(await storedUse(given.gala.keyId)).toBeUndefined();
   await codesOf(given.gala.secretKey);
   const noted = await noteOfUse(given.gala.keyId);
+  const { created_at: createdAt } = await storedKey(given.gala.keyId);
   expect(noted.getTime() % HOUR_MS).toBe(0);
-  expect(Date.now() - noted.getTime()).toBeLessThan(HOUR_MS + 60_000);
+  // The hour in which the key was made, or the next one.
+  expect(noted.getTime() + HOUR_MS).toBeGreaterThan(createdAt.getTime());
 
   const longAgo = new Date(noted.getTime() - 3 * HOUR_MS);
   await tablesOf(given.database.db)
@@ -166,6 +166,7 @@ test('the use of a key is noted to the hour, again in every hour', async () => {
     .where('key_id', '=', given.gala.keyId)
     .execute();
   await waitUntil('the next use is noted', async () => {
+    await clock.advance(REMEMBERED_MS + 1);
     await codesOf(given.gala.secretKey);
     return (await noteOfUse(given.gala.keyId)) > longAgo;
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startHangingConsumer } from '../harness/hanging-consumer.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue, type QueueServer } from '../harness/queue-backends.ts';
 import { batches, enqueue, enqueueAll, TestQueue, waitForCounts } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -59,30 +60,37 @@ for (const backend of QUEUE_BACKENDS) {
     test('closing gives a job that does not end up at the deadline', async () => {
       const producer = await queue.produce();
       const { promise: end, resolve } = Promise.withResolvers<void>();
-      const { close } = queue.consume({ handler: () => end });
+      const clock = new ManualClock();
+      const { close } = queue.consume({ handler: () => end, clock });
       await enqueue(producer);
       await waitForCounts(producer, { active: 1 });
-      const startedAt = performance.now();
-      await close(300);
-      const tookMs = performance.now() - startedAt;
-      expect(tookMs).toBeGreaterThan(290);
-      expect(tookMs).toBeLessThan(3_000);
+      let isClosed = false;
+      const closed = close(300).then(() => (isClosed = true));
+      await clock.advance(299);
+      expect(isClosed).toBe(false);
+      await clock.advance(1);
+      await closed;
       await waitForCounts(producer, { active: 1 });
       resolve();
     });
 
-    test('a job whose consumer was killed is run by another, with no attempt used up', async () => {
-      const producer = await queue.produce({ attempts: 2, backoffMs: 1 });
-      const job = batches();
-      const victim = await startHangingConsumer(queue, LOCK_MS);
-      await enqueue(producer, job);
-      await waitForCounts(producer, { active: 1 });
-      await victim.kill();
-      const { runs, failures } = queue.consume({ lockMs: LOCK_MS });
-      await waitUntil('the job has run', () => runs.length > 0);
-      await waitForCounts(producer, {});
-      expect(runs).toMatchObject([{ ...job, isLastAttempt: false }]);
-      expect(failures).toEqual([]);
-    });
+    // The others wait for the end of real locks: consumers.evidence.test.ts.
+    test.runIf(backend.name === 'Postgres')(
+      'a job whose consumer was killed is run by another, with no attempt used up',
+      async () => {
+        const producer = await queue.produce({ attempts: 2, backoffMs: 1 });
+        const job = batches();
+        const victim = await startHangingConsumer(queue, LOCK_MS);
+        await enqueue(producer, job);
+        await waitForCounts(producer, { active: 1 });
+        await victim.kill();
+        const { runs, failures } = queue.consume({ lockMs: LOCK_MS });
+        await waitUntil('the job has run', () => runs.length > 0);
+        await waitForCounts(producer, {});
+        // On a machine that stands still, its lock may expire once more.
+        for (const run of runs) expect(run).toMatchObject({ ...job, isLastAttempt: false });
+        expect(failures).toEqual([]);
+      },
+    );
   });
 }

@@ -10,13 +10,14 @@ import {
   type JobResult,
   type Producer,
 } from '@floodgate/queue';
-import { createLogger, loadConfig } from '@floodgate/service';
+import { createLogger, loadConfig, type Clock } from '@floodgate/service';
 import { startWorker } from '@floodgate/worker/start-worker';
 import { workerConfig } from '@floodgate/worker/config';
 import type { WorkerHealth } from '@floodgate/worker/health';
 import { findFreePort } from '../harness/free-port.ts';
 import { describe, expect, onTestFinished } from 'vitest';
 import { databaseTest } from '../harness/database-test.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
 import { underTest } from '../harness/service-roles.ts';
 import { TestQueue } from '../harness/test-queue.ts';
@@ -46,11 +47,11 @@ for (const backend of QUEUE_BACKENDS) {
       return producer;
     }
 
-    function consume(queues: string[], handle: (n: number) => Promise<JobResult>): Consumer {
+    function consume(queues: string[], handle: (n: number) => Promise<JobResult>, clock?: Clock): Consumer {
       const handler = ({ n }: { n: number }) => handle(n);
       const jobs = JOBS.map((kind) => handled(kind, handler));
       const chosen = jobs.filter((kind) => queues.includes(kind.queue));
-      const consumer = openConsumer({ ...where(), jobs: chosen, onJobFailed: () => {} });
+      const consumer = openConsumer({ ...where(), jobs: chosen, onJobFailed: () => {}, clock });
       onTestFinished(() => consumer.close(5_000));
       return consumer;
     }
@@ -102,18 +103,18 @@ for (const backend of QUEUE_BACKENDS) {
 
     test('one queue is idle while another is busy', async () => {
       const producer = await produce();
-      const consumer = consume(['left', 'right'], done);
-      await waitUntil('some time has passed', () => consumer.idleMs()['left']! > 300);
-      const startedAt = performance.now();
+      const clock = new ManualClock();
+      const consumer = consume(['left', 'right'], done, clock);
+      await clock.advance(300);
+      expect(consumer.idleMs()).toEqual({ left: 300, right: 300 });
       await producer.enqueue(rightJob, { n: 1 });
-      await waitUntil('right was busy', () => consumer.idleMs()['right']! < performance.now() - startedAt);
-      expect(consumer.idleMs()['left']!).toBeGreaterThan(300);
+      await waitUntil('right was busy', () => consumer.idleMs()['right'] === 0);
+      expect(consumer.idleMs()['left']).toBe(300);
     });
   });
 }
 
 describe('a worker with two queues', () => {
-  // Much longer than a job takes on a busy machine.
   const STALLED_AFTER_MS = 4_000;
   /** A worker whose jobs of the queue `right` end when `go` does. */
   async function startTwoQueues(go: Promise<unknown>) {
@@ -134,8 +135,9 @@ describe('a worker with two queues', () => {
       QUEUE_NAMESPACE: queue.namespace,
     };
     const own = { WORKER_HOST: '127.0.0.1', WORKER_PORT: port, STALLED_AFTER_MS: String(STALLED_AFTER_MS) };
+    const clock = new ManualClock();
     const config = loadConfig(workerConfig([capability]), underTest('worker', { ...input, ...own }));
-    const worker = await startWorker(config, createLogger('worker', 'silent'), [capability]);
+    const worker = await startWorker(config, createLogger('worker', 'silent'), [capability], clock);
     onTestFinished(async () => {
       await worker[Symbol.asyncDispose]();
       await queue.close();
@@ -144,23 +146,28 @@ describe('a worker with two queues', () => {
       const response = await fetch(`http://127.0.0.1:${port}/health/live`);
       return (await response.json()) as WorkerHealth;
     };
-    return { producer: producers[0]!, read };
+    return { producer: producers[0]!, read, clock };
   }
 
   test('a stuck queue is seen while the other is busy', async () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
-    const { producer, read } = await startTwoQueues(go);
+    const { producer, read, clock } = await startTwoQueues(go);
     await producer.enqueue(rightJob, { n: 1 });
     await producer.enqueue(rightJob, { n: 2 });
-    const health = await waitUntil('the worker is stalled', async () => {
-      await producer.enqueue(leftJob, { n: 3 });
+    await waitUntil('the right queue is stuck', async () => (await producer.counts('right')).active === 1);
+    await clock.advance(STALLED_AFTER_MS);
+    expect((await read()).status).toBe('ok');
+    await clock.advance(1);
+    await producer.enqueue(leftJob, { n: 3 });
+    const { status, progress } = await waitUntil('the left queue has run its job', async () => {
       const seen = await read();
-      return seen.status === 'stalled' && seen;
+      return seen.progress.queues['left']!.idleMs === 0 && seen;
     });
-    const { left, right } = health.progress.queues;
-    expect(left!.idleMs).toBeLessThan(STALLED_AFTER_MS);
+    expect(status).toBe('stalled');
+    const { left, right } = progress.queues;
+    expect(left!.idleMs).toBe(0);
     expect(right).toMatchObject({ jobs: { waiting: 1, active: 1 } });
-    expect(right!.idleMs).toBeGreaterThan(STALLED_AFTER_MS);
+    expect(right!.idleMs).toBe(STALLED_AFTER_MS + 1);
     resolve();
     await waitUntil('it is well again', async () => (await read()).status === 'ok');
   });

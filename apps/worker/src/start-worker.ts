@@ -1,5 +1,5 @@
 import { assertReady, connectionsOf, openServicePool } from '@floodgate/database';
-import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
+import { serveHealth, startPeriodicTasks, systemClock, type Logger } from '@floodgate/service';
 import { reportProcess } from '@floodgate/operators';
 import { openConsumer, openProducer, queueOptions, watchQueue } from '@floodgate/queue';
 import manifest from '../package.json' with { type: 'json' };
@@ -14,7 +14,12 @@ const POOL = { maxConnections: 10, statementTimeoutMs: 10_000 };
 const JOBS_SHARE = 0.8;
 
 /** Opens the capabilities and starts to work. Throws UnsafeQueueError if the queue could lose jobs. */
-export async function startWorker(config: WorkerConfig, log: Logger, capabilities = CAPABILITIES) {
+export async function startWorker(
+  config: WorkerConfig,
+  log: Logger,
+  capabilities = CAPABILITIES,
+  clock = systemClock,
+) {
   // Closed in reverse order: here if the start fails, otherwise by the caller.
   await using opened = new AsyncDisposableStack();
   const server = { service: 'worker', connectionString: config.DATABASE_URL, log } as const;
@@ -22,16 +27,17 @@ export async function startWorker(config: WorkerConfig, log: Logger, capabilitie
   await assertReady(db, 'worker');
   const producer = openProducer(queueOptions(config, log));
   opened.defer(() => producer.close());
-  const works = capabilities.map((one) => one.open({ db, log, producer, config }));
+  const works = capabilities.map((one) => one.open({ db, log, producer, config, clock }));
   const consumer = openConsumer({
     ...queueOptions(config, log),
+    clock,
     jobs: works.flatMap(({ jobs }) => jobs),
     onJobFailed: ({ error, ...job }) => log.warn({ err: error, ...job }, 'a job failed'),
   });
   opened.defer(await watchQueue(consumer, log));
   const self = { service: 'worker', version: manifest.version } as const;
   const report = reportProcess(db, self, () => ({ queue: consumer.problem() === null ? 'up' : 'down' }));
-  const tasks = startPeriodicTasks([...works.flatMap((work) => work.tasks), report], log);
+  const tasks = startPeriodicTasks([...works.flatMap((work) => work.tasks), report], log, clock);
   const stopJobs = () => consumer.close(config.SHUTDOWN_TIMEOUT_MS * JOBS_SHARE);
   // Concurrently: either may take most of the time.
   opened.defer(async () => void (await Promise.all([stopJobs(), tasks.stop()])));

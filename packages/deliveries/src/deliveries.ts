@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { textArray, type Database, type DeliveryState } from '@floodgate/database';
+import { systemClock } from '@floodgate/service';
 import { sql } from 'kysely';
 
 /*
@@ -38,7 +39,7 @@ export interface Delivery extends Queue {
   /** Milliseconds between the last attempt and the lease; null if there was no attempt. */
   triedMsAgo: number | null;
   lease: string;
-  /** When this process asked for the lease, by the clock of `performance`. */
+  /** When this process asked for the lease, by the clock of the process. */
   leasedAt: number;
 }
 
@@ -89,8 +90,9 @@ export async function leaseDeliveries(
   kinds: readonly LeasedKind[],
   most: number,
   withSuspect = true,
+  clock = systemClock,
 ): Promise<Delivery[]> {
-  const common = { shardId, lease: randomUUID(), leasedAt: performance.now() };
+  const common = { shardId, lease: randomUUID(), leasedAt: clock.now() };
   const { rows } = await sql<{ leased: (Omit<Delivery, 'createdAt'> & { createdAt: string })[] }>`
     select lease_deliveries(
       ${shardId}, ${textArray(kinds.map(({ name }) => name))}::text[],
@@ -101,8 +103,13 @@ export async function leaseDeliveries(
 }
 
 /** Extends the leases of deliveries of one shard by LEASE_SECONDS. Updates `leasedAt` of the deliveries that this process still holds. */
-export async function renewLeases(db: Database, shardId: number, deliveries: readonly Delivery[]) {
-  const renewedAt = performance.now();
+export async function renewLeases(
+  db: Database,
+  shardId: number,
+  deliveries: readonly Delivery[],
+  clock = systemClock,
+) {
+  const renewedAt = clock.now();
   const { rows } = await sql<{ name: string }>`
     update deliveries d set due_at = now() + make_interval(secs => ${LEASE_SECONDS})
     from json_to_recordset(${JSON.stringify(deliveries)}::json)
@@ -141,7 +148,7 @@ export interface Outcome {
 export interface Sent<Message> {
   message: Message;
   attempt: Attempt;
-  /** When the attempt ended, by the clock of `performance`. */
+  /** When the attempt ended, by the clock of the process. */
   triedAt: number;
 }
 
@@ -157,8 +164,9 @@ export async function recordOutcomes(
   db: Database,
   shardId: number,
   ended: readonly Ended<{ revision: number }>[],
+  clock = systemClock,
 ): Promise<void> {
-  const recordedAt = performance.now();
+  const recordedAt = clock.now();
   const outcomes = ended.map(({ delivery, outcome, message, triedAt }) => ({
     ...delivery,
     dueInMs: 0,
@@ -215,7 +223,7 @@ function outcomeOfRefusal(delivery: Delivery, refusal: Refusal, breaker: Circuit
   // A server that refuses many messages in a row refuses the sender, not the recipients.
   const refusesAll = breaker.refusesAll();
   if (kind === 'policy')
-    return !refusesAll && breaker.hasAcceptedWithin(Infinity)
+    return !refusesAll && breaker.hasAccepted()
       ? retry(delivery, reason)
       : putBack(delivery, reason, MINUTE_MS);
   if (refusesAll || !refusal.isPermanent) return retry(delivery, reason);
@@ -226,7 +234,7 @@ function outcomeOfRefusal(delivery: Delivery, refusal: Refusal, breaker: Circuit
  * Whether the server has accepted other messages since it refused this one. Then this message is the cause, whatever the server answers.
  */
 const isAboutOne = ({ triedMsAgo, leasedAt }: Delivery, breaker: CircuitBreaker) =>
-  triedMsAgo !== null && breaker.hasAcceptedWithin(triedMsAgo + performance.now() - leasedAt);
+  triedMsAgo !== null && breaker.hasAccepted(leasedAt - triedMsAgo);
 
 const FIRST_MS = 500;
 const LONGEST_MS = 60_000;
@@ -240,18 +248,18 @@ const isOfSender = (attempt: Attempt) =>
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
 /** Returns a circuit breaker, which stops all sending for a while if the server accepts nothing. It starts closed. */
-export function createCircuitBreaker() {
+export function createCircuitBreaker(clock = systemClock) {
   let opensUntil = -Infinity;
   let openings = 0;
   let acceptedAt = -Infinity;
   let refusedInARow = 0;
-  const opensForMs = () => Math.max(0, opensUntil - performance.now());
+  const opensForMs = () => Math.max(0, opensUntil - clock.now());
   function open(): void {
     // Failures that arrive together open it once.
     if (opensForMs() > 0) return;
     const ms = Math.min(LONGEST_MS, FIRST_MS * 2 ** openings++);
     // Jitter, so that processes that failed together do not retry together.
-    opensUntil = performance.now() + ms * (0.75 + Math.random() / 2);
+    opensUntil = clock.now() + ms * (0.75 + Math.random() / 2);
   }
   return {
     /** Milliseconds until messages may be sent; 0 if they may be sent now. */
@@ -264,11 +272,11 @@ export function createCircuitBreaker() {
       if (isOfSender(attempt) && ++refusedInARow >= MOST_REFUSED_IN_A_ROW) open();
       if (attempt.kind !== 'sent') return;
       openings = refusedInARow = 0;
-      acceptedAt = performance.now();
+      acceptedAt = clock.now();
     },
     /** Whether the server has refused so many messages in a row that the sender must be the cause. */
     refusesAll: () => refusedInARow >= MOST_REFUSED_IN_A_ROW,
-    /** Whether a message was accepted within the last `ms`. */
-    hasAcceptedWithin: (ms: number) => performance.now() - acceptedAt < ms,
+    /** Whether a message was accepted after this moment, or ever. */
+    hasAccepted: (since = -Infinity) => acceptedAt > since,
   };
 }

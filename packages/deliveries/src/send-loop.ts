@@ -1,7 +1,14 @@
 import { cpus, getPriority } from 'node:os';
-import { setImmediate as yieldToSockets, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as yieldToSockets } from 'node:timers/promises';
 import { readAtOnce, rememberShards, shardLoader, type Database } from '@floodgate/database';
-import { retry as repeat, type PeriodicTask } from '@floodgate/service';
+import {
+  retry as repeat,
+  sleep,
+  systemClock,
+  type Clock,
+  type PeriodicTask,
+  type Timer,
+} from '@floodgate/service';
 import {
   createCircuitBreaker,
   LEASE_SECONDS,
@@ -13,6 +20,7 @@ import {
   renewLeases,
   retry,
   type Attempt,
+  type CircuitBreaker,
   type Delivery,
   type Ended,
   type LeasedKind,
@@ -51,6 +59,7 @@ export interface SendLoopOptions<Message> {
   onOutcome: (outcome: { state: string; reason: string | null }, delivery: Delivery) => void;
   /** Called if the step `what` failed. The step is retried. */
   onError: (error: Error, what: 'lease' | 'load' | 'render' | 'record', delivery?: Delivery) => void;
+  clock?: Clock | undefined;
 }
 
 /** Maximum number of deliveries in `sending` per process. A killed process can cause at most this many duplicates. */
@@ -72,7 +81,8 @@ const PAGE_WHILE_YIELDING = 20;
 /** Sends deliveries: queue, lease, load, send, record. First attempts and retries take the same path. */
 export class SendLoop<Message extends { revision: number }> {
   readonly #options: SendLoopOptions<Message>;
-  readonly #breaker = createCircuitBreaker();
+  readonly #clock: Clock;
+  readonly #breaker: CircuitBreaker;
   readonly #stopping = new AbortController();
   readonly #abandoning = new AbortController();
   /** Deliveries in `sending`. */
@@ -89,10 +99,13 @@ export class SendLoop<Message extends { revision: number }> {
   readonly #unread = new Set<number>();
   readonly #leasing = new Map<number, Promise<void>>();
   readonly #record = shardLoader(readAtOnce, (batch: Ended<Message>[]) => this.#recordBatch(batch));
-  readonly #renewing = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
+  #renewing: Timer;
 
   constructor(options: SendLoopOptions<Message>) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#breaker = createCircuitBreaker(this.#clock);
+    this.#renewing = this.#scheduleRenewal();
     this.#readShards = rememberShards(options.db);
   }
 
@@ -135,8 +148,8 @@ export class SendLoop<Message extends { revision: number }> {
   async close(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#leasing.values());
-    while (this.#sending.size > 0) await delay(CLOSING_MS);
-    clearInterval(this.#renewing);
+    while (this.#sending.size > 0) await sleep(this.#clock, CLOSING_MS);
+    this.#clock.clearTimeout(this.#renewing);
   }
 
   /** Stops retrying to record outcomes: an outcome that cannot be recorded is lost. */
@@ -150,7 +163,7 @@ export class SendLoop<Message extends { revision: number }> {
     if (this.#stopping.signal.aborted || this.#breaker.opensForMs() > 0) return 0;
     if (this.#breaker.isProbing()) return open > 0 ? 0 : 1;
     const yields = this.#yields();
-    if (yields && performance.now() - this.#leasedAt < POLL_INTERVAL_MS) return 0;
+    if (yields && this.#clock.now() - this.#leasedAt < POLL_INTERVAL_MS) return 0;
     const page = Math.min(yields ? PAGE_WHILE_YIELDING : PAGE, this.#options.rate.atOnce);
     return MOST_SENDING - open >= page ? page : 0;
   }
@@ -158,7 +171,7 @@ export class SendLoop<Message extends { revision: number }> {
   async #leaseFrom(shardId: number): Promise<void> {
     for (let most = this.#wanted(), hasMore = true; most > 0 && hasMore; most = this.#wanted()) {
       this.#asked += most;
-      this.#leasedAt = performance.now();
+      this.#leasedAt = this.#clock.now();
       hasMore = await this.#leasePage(shardId, most).finally(() => (this.#asked -= most));
       this.#hasLeased ||= hasMore;
     }
@@ -168,7 +181,7 @@ export class SendLoop<Message extends { revision: number }> {
     const { db, kinds, queue } = this.#options;
     const hasQueued = await queue(shardId);
     const withSuspect = ![...this.#sending].some(({ isSuspect }) => isSuspect);
-    const page = await leaseDeliveries(db, shardId, kinds, most, withSuspect);
+    const page = await leaseDeliveries(db, shardId, kinds, most, withSuspect, this.#clock);
     page.forEach((delivery) => this.#sending.add(delivery));
     void this.#sendPage(page);
     return hasQueued || page.length > 0;
@@ -207,7 +220,7 @@ export class SendLoop<Message extends { revision: number }> {
   async #sendOne(kind: DeliveryKind<Message>, delivery: Delivery, item: unknown): Promise<void> {
     const { send, onOutcome, onError } = this.#options;
     const leaseEndsAt = delivery.leasedAt + LEASE_SECONDS * 1_000;
-    if (performance.now() > leaseEndsAt - MARGIN_MS) return void this.#sending.delete(delivery);
+    if (this.#clock.now() > leaseEndsAt - MARGIN_MS) return void this.#sending.delete(delivery);
     const waitMs = this.#breaker.opensForMs();
     if (this.#stopping.signal.aborted || waitMs > 0)
       return this.#end(delivery, putBack(delivery, null, waitMs));
@@ -215,7 +228,7 @@ export class SendLoop<Message extends { revision: number }> {
     const message = await rendered.catch((error: Error) => onError(error, 'render', delivery));
     if (!message) return this.#end(delivery, retry(delivery, 'not rendered'));
     const attempt = await send(message);
-    const triedAt = performance.now();
+    const triedAt = this.#clock.now();
     const outcome = outcomeOf(delivery, attempt, this.#breaker);
     if (attempt.kind !== 'sent' && this.#breaker.opensForMs() > 0)
       onOutcome({ state: 'unavailable', reason: attempt.reason }, delivery);
@@ -231,11 +244,12 @@ export class SendLoop<Message extends { revision: number }> {
     const { db, beforeRecord, onOutcome, onError } = this.#options;
     const record = async () => {
       await beforeRecord(batch);
-      await recordOutcomes(db, batch[0]!.shardId, batch);
+      await recordOutcomes(db, batch[0]!.shardId, batch, this.#clock);
       return true;
     };
     const shouldRetry = (error: unknown) => (onError(error as Error, 'record'), true);
-    const options = { delayMs: RECORD_AGAIN_MS, signal: this.#abandoning.signal, shouldRetry };
+    const signal = this.#abandoning.signal;
+    const options = { delayMs: RECORD_AGAIN_MS, signal, shouldRetry, clock: this.#clock };
     // If the process stops first, the leases expire.
     const isRecorded = await repeat(record, options).catch(() => false);
     for (const { delivery, outcome } of batch) {
@@ -244,15 +258,22 @@ export class SendLoop<Message extends { revision: number }> {
       if (isRecorded && (outcome.reason !== null || outcome.state === 'sent')) onOutcome(outcome, delivery);
     }
     this.#poll();
-    await delay(GATHER_MS);
+    await sleep(this.#clock, GATHER_MS);
     return [];
+  }
+
+  #scheduleRenewal(): Timer {
+    return this.#clock.setTimeout(() => {
+      this.#renewing = this.#scheduleRenewal();
+      void this.#renew();
+    }, RENEW_EVERY_MS);
   }
 
   async #renew(): Promise<void> {
     const { db, onError } = this.#options;
-    const old = [...this.#sending].filter(({ leasedAt }) => performance.now() - leasedAt > RENEW_AFTER_MS);
+    const old = [...this.#sending].filter(({ leasedAt }) => this.#clock.now() - leasedAt > RENEW_AFTER_MS);
     for (const [shardId, ofShard] of Map.groupBy(old, (delivery) => delivery.shardId))
-      await renewLeases(db, shardId, ofShard).catch((error: Error) => onError(error, 'lease'));
+      await renewLeases(db, shardId, ofShard, this.#clock).catch((error: Error) => onError(error, 'lease'));
   }
 }
 

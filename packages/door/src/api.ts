@@ -23,14 +23,14 @@ const REVOCATIONS_PER_PAGE = 10_000;
 /** Serves the devices at the doors, and tells partners who was let in. */
 export const doorApi = defineApi({
   open(context) {
-    const { log, openPool } = context;
+    const { log, openPool, clock } = context;
     const counters = openPool({
       purpose: 'door limits',
       maxConnections: 1,
       statementTimeoutMs: DRAW_WITHIN_MS,
     });
     const parts = openParts(context);
-    const hooks = [authenticateDevice(context.reads), limitRate(counters, log), admitBody()];
+    const hooks = [authenticateDevice(context.reads, clock), limitRate(counters, log, clock), admitBody()];
     const addRoutes = async (door: Routes) => {
       await addDocument(door);
       addEnrolRoute(door, parts);
@@ -53,10 +53,10 @@ export const doorApi = defineApi({
 type Parts = ReturnType<typeof openParts>;
 
 function openParts(context: ApiContext) {
-  const { reads, openPool, answerWithinMs: statementTimeoutMs } = context;
+  const { reads, openPool, answerWithinMs: statementTimeoutMs, clock } = context;
   // Separate from the reservations: after an outage, all devices send their scans at once.
   const db = openPool({ purpose: 'door', maxConnections: CONNECTIONS, statementTimeoutMs });
-  const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
+  const documents = readThroughCache((id: number) => readEventDocument(reads, id), undefined, clock);
   return { ...context, db, documents, signer: createPassSigner({ db: reads }) };
 }
 
@@ -74,8 +74,9 @@ function addEnrolRoute(door: Routes, { db }: Parts): void {
 }
 
 /** The routes for the data that a device needs offline, and for the end of its shift. */
-function addStateRoutes(door: Routes, { reads, db, signer, documents }: Parts): void {
-  const counts = readThroughCache((id: number, shardId: number) => countAdmissions(reads, { shardId, id }));
+function addStateRoutes(door: Routes, { reads, db, signer, documents, clock }: Parts): void {
+  const count = (id: number, shardId: number) => countAdmissions(reads, { shardId, id });
+  const counts = readThroughCache(count, undefined, clock);
   const gatesOf = async ({ shardId, eventId, gates }: DevicePrincipal) => {
     const counted = await counts.forceFetch(eventId, { context: shardId });
     return (await listGates(reads, { shardId, id: eventId }))
@@ -114,13 +115,14 @@ function addStateRoutes(door: Routes, { reads, db, signer, documents }: Parts): 
 }
 
 /** POST /door/v1/scans: records scans, and answers the outcome of each. */
-function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithinMs }: Parts): void {
-  const titles = readThroughCache(async (eventId: number, shardId: number) => {
+function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithinMs, clock }: Parts): void {
+  const readTitles = async (eventId: number, shardId: number) => {
     const tickets = inCamelCase(reads).selectFrom('tickets').select(['id', 'title']);
     const ofEvent = await tickets.where(({ and }) => and({ shardId, eventId })).execute();
     return new Map(ofEvent.map(({ id, title }) => [id, title]));
-  });
-  const queue = createFairQueue({ answerWithinMs, abandonsStarted: false });
+  };
+  const titles = readThroughCache(readTitles, undefined, clock);
+  const queue = createFairQueue({ answerWithinMs, abandonsStarted: false, clock });
   door.post(
     '/scans',
     {

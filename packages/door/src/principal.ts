@@ -1,4 +1,5 @@
 import { readThroughCache, type Database } from '@floodgate/database';
+import type { Clock } from '@floodgate/service';
 import type { FastifyRequest as Request, onRequestAsyncHookHandler } from 'fastify';
 import { findByToken, type DevicePrincipal } from './devices.ts';
 import { isSignedBy, textOf } from './signatures.ts';
@@ -25,9 +26,11 @@ const isNow = (time: unknown) => Math.abs(Date.now() - Number(time)) <= CLOCK_MS
  * Returns the hook that finds the device of a request, and checks that its key signed the request. A revocation takes effect within a
  * second.
  */
-export function authenticateDevice(db: Database): onRequestAsyncHookHandler {
+export function authenticateDevice(db: Database, clock?: Clock): onRequestAsyncHookHandler {
   const devices = readThroughCache(
     async (token: string) => (await findByToken(db, token)) ?? ('unknown' as const),
+    undefined,
+    clock,
   );
   return async (request, reply) => {
     void reply.header('cache-control', 'no-store');

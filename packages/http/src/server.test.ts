@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { createLogger } from '@floodgate/service';
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { createServer } from './server.ts';
 
@@ -86,3 +88,37 @@ test.each([
   expect(answer.statusCode).toBe(status);
   expect(answer.json()).toEqual({ responseCode: code, responseMessage: message, responseData: null });
 });
+
+test('a request must arrive within 10 s, and its headers within 5 s', () => {
+  const { headersTimeout, requestTimeout } = app.server;
+  expect({ headersTimeout, requestTimeout }).toEqual({ headersTimeout: 5_000, requestTimeout: 10_000 });
+});
+
+test.each([
+  ['headers', 'POST /parties HTTP/1.1\r\nhost: api\r\n', 'x-more: 1\r\n'],
+  ['body', 'POST /parties HTTP/1.1\r\nhost: api\r\ncontent-length: 1000\r\n\r\n', ' '],
+])(
+  'a connection that sends the %s drop by drop is told and cut; others are served',
+  async (_what, start, more) => {
+    const server = createServer(createLogger('test', 'silent'));
+    server.get('/', () => 'hello');
+    server.post('/parties', () => 'hello');
+    // The limits of above, so short that the test does not have to wait for them. Node.js checks them once per second.
+    server.server.headersTimeout = 20;
+    server.server.requestTimeout = 20;
+    await server.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = server.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk) => (received += String(chunk)));
+    socket.on('error', () => {});
+    const closed = once(socket, 'close');
+    socket.write(start);
+    const drops = setInterval(() => socket.write(more), 5);
+    await closed;
+    clearInterval(drops);
+    expect(received).toContain('The request did not arrive in time');
+    expect((await server.inject({ url: '/', headers: { host: 'api' } })).statusCode).toBe(200);
+    await server.close();
+  },
+);

@@ -3,7 +3,7 @@ import { BODY_LIMIT_BYTES, isEmailAddress } from '@floodgate/contract';
 import { ping, type Database, type PoolOptions, type ShardReads } from '@floodgate/database';
 import type { Metrics } from '@floodgate/metrics';
 import type { Producer } from '@floodgate/queue';
-import { http, shareCalls, type Logger } from '@floodgate/service';
+import { http, shareCalls, type Clock, type Logger } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { errorAnswerer, fail, nextRequestId, refuseUnknownRoutes } from './answer-errors.ts';
@@ -84,6 +84,8 @@ export interface ApiContext {
   producer: Pick<Producer, 'enqueue'>;
   /** Time limit for the answer to a request. */
   answerWithinMs: number;
+  /** Decides about limits, breakers and the age of cached reads. By default the clock of the process. */
+  clock?: Clock | undefined;
 }
 
 /** An open capability of the API's process. */

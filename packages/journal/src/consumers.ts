@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { inCamelCase, rememberShards, type ConsumerKind, type Database } from '@floodgate/database';
 import type { Metrics } from '@floodgate/metrics';
-import { createSemaphore, withDeadline } from '@floodgate/service';
-import type { Logger, Page, PeriodicTask, TaskResult } from '@floodgate/service';
+import { createSemaphore, systemClock, withDeadline } from '@floodgate/service';
+import type { Clock, Logger, Page, PeriodicTask, TaskResult } from '@floodgate/service';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import { sql } from 'kysely';
 import {
@@ -43,13 +43,14 @@ export interface ConsumersOptions {
    * the lease. The signal is aborted when the process stops: messages in flight end or are abandoned.
    */
   run: (consumer: Consumer, signal: AbortSignal) => Promise<RunEnd>;
+  clock?: Clock | undefined;
 }
 
 /**
  * Runs the consumers of a kind, many at once, each in one process at a time. It polls for consumers, so a lost notification cannot delay a
  * delivery.
  */
-export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersOptions) {
+export function runConsumers({ db, kind, concurrency, onError, run, clock = systemClock }: ConsumersOptions) {
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const running = new Map<string, Promise<unknown>>();
@@ -58,7 +59,7 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
   /** Running polls by shard. Each shard has at most one. */
   const polls = new Map<number, Promise<void>>();
   // One poll at a time: two would both see the same free capacity.
-  const oneAtATime = createSemaphore(1, POLL_PATIENCE_MS);
+  const oneAtATime = createSemaphore(1, POLL_PATIENCE_MS, clock);
 
   async function runOnce(consumer: Consumer): Promise<RunEnd | 'failed'> {
     try {
@@ -107,7 +108,7 @@ export function runConsumers({ db, kind, concurrency, onError, run }: ConsumersO
     /** Starts runs for consumers that are behind, up to the capacity. */
     async poll(): Promise<TaskResult> {
       const polled = Promise.allSettled((await shards()).map(poll));
-      const ended = await withDeadline(polled, ROUND_MS, () => []);
+      const ended = await withDeadline(polled, ROUND_MS, () => [], clock);
       for (const one of ended) if (one.status === 'rejected') throw one.reason;
       return running.size > 0 ? 'done' : 'idle';
     },

@@ -1,4 +1,5 @@
 import { inCamelCase, type Database } from '@floodgate/database';
+import { systemClock } from '@floodgate/service/clock';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql } from 'kysely';
 import { createAccessText, isPassword, parseAccessText } from './secrets.ts';
@@ -94,8 +95,8 @@ export async function openSession(db: Database, operatorId: number) {
  * Returns a function that checks a name and a password. It resolves to the operator's id, or undefined: the caller must not say why.
  * It checks one password at a time, so that a flood of sign-ins cannot take all cores, and throws QueueFull if too many wait.
  */
-export function createSignIn(db: Database) {
-  const queue = createFairQueue(SIGN_IN_LIMITS);
+export function createSignIn(db: Database, clock = systemClock) {
+  const queue = createFairQueue({ ...SIGN_IN_LIMITS, clock });
   async function check(name: string, password: string) {
     const { rows } = await sql<{ id: number; passwordHash: string | null }>`
       select id, password_hash from operators

@@ -10,7 +10,7 @@ import {
   type DuplicateScope,
   type Mode,
 } from '@floodgate/database';
-import { withDeadline } from '@floodgate/service';
+import { systemClock, withDeadline } from '@floodgate/service';
 import type { onRequestHookHandler, preValidationHookHandler } from 'fastify';
 import { sql } from 'kysely';
 import { hashSecret, isSecretOf, parseSecretKey, type SecretKey } from './keys.ts';
@@ -42,7 +42,7 @@ declare module 'fastify' {
     principal: PartnerPrincipal;
     /** How long the request waited for its principal. */
     authenticationMs: number;
-    /** When the time for the answer began, by performance.now(). The time in which the client sends the body does not count. */
+    /** When the time for the answer began, by the clock of the API. The time in which the client sends the body does not count. */
     startedAt: number;
   }
 }
@@ -132,9 +132,9 @@ export async function noteKeyUse(db: Database, keyIds: readonly string[]) {
  * Revocations and limits take effect everywhere within 2 s: after the age of the cached access, or after the
  * time that a new read can take (READ_WITHIN_MS).
  */
-export function accessControl(db: Database) {
+export function accessControl(db: Database, clock = systemClock) {
   const load = batchLoader((callers: Caller[]) => loadAccess(db, callers));
-  const cache = readThroughCache<string, Access, Caller>((_, caller) => load(caller));
+  const cache = readThroughCache<string, Access, Caller>((_, caller) => load(caller), undefined, clock);
   /**
    * Returns the cached access for two header values, or resolves to the access that Postgres returns. A
    * reference that is not a UUID names no event. Rejects if Postgres is down.
@@ -154,17 +154,23 @@ export function accessControl(db: Database) {
 
 type FindAccess = ReturnType<typeof accessControl>;
 
-/** The hook that starts the time for the answer when the body is read. The wait for the principal counts as well. */
-export const startTime: preValidationHookHandler = (request, _reply, done) => {
-  request.startedAt = performance.now() - request.authenticationMs;
-  done();
-};
+/** Returns the hook that starts the time for the answer when the body is read. The wait for the principal counts as well. */
+export function startTime(clock = systemClock): preValidationHookHandler {
+  return (request, _reply, done) => {
+    request.startedAt = clock.now() - request.authenticationMs;
+    done();
+  };
+}
 
 /**
  * Returns the hook that sets the principal before the body is read. It checks the key first, then the event
  * reference, then the event. A caller whose access is not found within the time for an answer gets 90.
  */
-export function authenticate(find: FindAccess, answerWithinMs: number): onRequestHookHandler {
+export function authenticate(
+  find: FindAccess,
+  answerWithinMs: number,
+  clock = systemClock,
+): onRequestHookHandler {
   return (request, reply, done) => {
     // A shared cache must not send the answer for one partner to another: caches know Authorization, but not
     // x-secret-key.
@@ -183,13 +189,13 @@ export function authenticate(find: FindAccess, answerWithinMs: number): onReques
     };
     const access = find(secretKey, reference);
     if (access instanceof Promise) {
-      const askedAt = performance.now();
+      const askedAt = clock.now();
       const admitLate = (found: Access | null) => {
-        request.authenticationMs = performance.now() - askedAt;
+        request.authenticationMs = clock.now() - askedAt;
         return found === null ? void reply.fail('90') : admit(found);
       };
       // A read can wait for the one before it, so its own limits do not bound the wait.
-      withDeadline(access, answerWithinMs, () => null)
+      withDeadline(access, answerWithinMs, () => null, clock)
         .then(admitLate)
         .catch(done);
     } else admit(access);

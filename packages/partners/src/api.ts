@@ -6,7 +6,7 @@ import { countNothing, limitRate } from './limits.ts';
 
 /** Authenticates partners and enforces their limits, before the routes of every other capability. */
 export const partnersApi = defineApi({
-  open({ log, reads, openPool, answerWithinMs }) {
+  open({ log, reads, openPool, answerWithinMs, clock }) {
     // Connects only if a partner has a limit.
     const counters = openPool({ purpose: 'limits', maxConnections: 1, statementTimeoutMs: DRAW_WITHIN_MS });
     return {
@@ -15,10 +15,10 @@ export const partnersApi = defineApi({
         api.decorateRequest('authenticationMs', 0);
         api.decorateRequest('startedAt', 0);
         api.decorateRequest('countAs', countNothing);
-        const authentication = authenticate(accessControl(reads), answerWithinMs);
-        for (const hook of [authentication, limitRate(counters, log), admitBody()])
+        const authentication = authenticate(accessControl(reads, clock), answerWithinMs, clock);
+        for (const hook of [authentication, limitRate(counters, log, clock), admitBody()])
           api.addHook('onRequest', hook);
-        api.addHook('preValidation', startTime);
+        api.addHook('preValidation', startTime(clock));
       },
     };
   },

@@ -2,17 +2,17 @@ import type { onRequestHookHandler } from 'fastify';
 import type { Database } from '@floodgate/database';
 import { quotaLeases, type QuotaLease } from '@floodgate/database/limits/quota-lease';
 import { announcedBytes, requestsOf } from '@floodgate/http';
-import type { Logger } from '@floodgate/service';
+import { systemClock, type Logger } from '@floodgate/service';
 
 /**
  * Returns the hook that enforces the limits of partners on every route, before the body is read. It counts
  * over all processes, without a round trip per request. `db` has the shared counter. It needs its own
  * connections: otherwise the reads of a partner over its limit would block it.
  */
-export function limitRate(db: Database, log: Logger): onRequestHookHandler {
+export function limitRate(db: Database, log: Logger, clock = systemClock): onRequestHookHandler {
   // Bounded by the number of partners that have a limit.
   const leases = new Map<number, QuotaLease>();
-  const createLease = quotaLeases(db, log, 'rate_limit_windows');
+  const createLease = quotaLeases(db, log, 'rate_limit_windows', clock);
   return (request, reply, done) => {
     const { partnerId, requestsPerSecond } = request.principal;
     // Most partners have no limit. Their requests skip the promise.

@@ -58,11 +58,11 @@ export const passesApi = defineApi({
 
 /** GET /events/registrations/{passReference}/pass: the pass of a registration, as a token or as a QR code. */
 function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): void {
-  const { reads, shardReads } = context;
+  const { reads, shardReads, clock } = context;
   const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
     findRegistrations(reads, queries),
   );
-  const events = readThroughCache((id: number) => findEvent(reads, id));
+  const events = readThroughCache((id: number) => findEvent(reads, id), undefined, clock);
   const queue = createFairQueue(context);
   api.get(
     '/events/registrations/:passReference/pass',
@@ -116,8 +116,8 @@ function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): voi
 }
 
 /** The event with its current times, and the caller's passes that were revoked after a cursor, both signed. */
-function addDoorRoutes(api: Routes, { reads, answerWithinMs }: ApiContext, signer: PassSigner): void {
-  const documents = readThroughCache((eventId: number) => readEventDocument(reads, eventId));
+function addDoorRoutes(api: Routes, { reads, answerWithinMs, clock }: ApiContext, signer: PassSigner): void {
+  const documents = readThroughCache((id: number) => readEventDocument(reads, id), undefined, clock);
   api.get(
     '/events/passes/event',
     {
@@ -136,7 +136,7 @@ function addDoorRoutes(api: Routes, { reads, answerWithinMs }: ApiContext, signe
       return success({ event, revision: document.revision });
     },
   );
-  const answerPage = createPageAnswer(answerWithinMs);
+  const answerPage = createPageAnswer(answerWithinMs, clock);
   api.get(
     '/events/passes/revoked',
     {

@@ -1,4 +1,4 @@
-import { reasonOf, repeat, type Logger } from '@floodgate/service';
+import { reasonOf, repeat, systemClock, type Logger } from '@floodgate/service';
 import { UnsafeQueueError, type QueueOptions, type Role } from './settings.ts';
 import { postgresBackend } from './postgres-backend.ts';
 import { redisBackend } from './redis-backend.ts';
@@ -28,6 +28,7 @@ const VERIFY_INTERVAL_MS = 5_000;
 export async function watchQueue(
   queue: Pick<QueueBackend, 'problem' | 'verify'>,
   log: Pick<Logger, 'warn' | 'error'>,
+  clock = systemClock,
 ) {
   let known: string | null = null;
   let verifiedAt = -Infinity;
@@ -47,13 +48,13 @@ export async function watchQueue(
     // While it is down, every poll verifies: an open connection does not show that the server's settings were
     // corrected.
     const isUp = known === null && queue.problem() === null;
-    if (!isUp || performance.now() - verifiedAt > VERIFY_INTERVAL_MS) {
-      verifiedAt = performance.now();
+    if (!isUp || clock.now() - verifiedAt > VERIFY_INTERVAL_MS) {
+      verifiedAt = clock.now();
       report(await queue.verify().then(() => null, problemOf));
     }
     return 'done' as const;
   }
   await look();
-  const watch = repeat(look, POLL_INTERVAL_MS, (error) => report(error.message, error));
+  const watch = repeat(look, POLL_INTERVAL_MS, (error) => report(error.message, error), clock);
   return () => void watch.stop();
 }

@@ -1,4 +1,4 @@
-import { retry, withDeadline } from '@floodgate/service';
+import { retry, systemClock, withDeadline, type Clock } from '@floodgate/service';
 import { DelayedError, UnrecoverableError, type Job, type Processor, type Worker } from 'bullmq';
 import { openBackend } from './backend.ts';
 import type { QueueOptions } from './settings.ts';
@@ -10,6 +10,7 @@ interface ConsumerOptions extends QueueOptions {
   onJobFailed: (failure: { queue: string; name: string; id: string; attempt: number; error: Error }) => void;
   /** The jobs of a worker that dies stay locked for this long. By default 15 s: short, because handlers take milliseconds. */
   lockMs?: number;
+  clock?: Clock | undefined;
 }
 
 const LOCK_MS = 15_000;
@@ -30,7 +31,7 @@ export type Consumer = ReturnType<typeof openConsumer>;
  * idempotent.
  */
 export function openConsumer(options: ConsumerOptions) {
-  const { lockMs = LOCK_MS } = options;
+  const { lockMs = LOCK_MS, clock = systemClock } = options;
   const locks = { lockDuration: lockMs, stalledInterval: lockMs };
   const backend = openBackend(options, 'consumer');
   /** The current worker of each queue. */
@@ -48,7 +49,7 @@ export function openConsumer(options: ConsumerOptions) {
     closing.signal.throwIfAborted();
     const { queue, concurrency } = handled;
     const process: Processor = (job, token) =>
-      runJob(handled, job, token).finally(() => lastFinishedAt.set(queue, performance.now()));
+      runJob(handled, job, clock, token).finally(() => lastFinishedAt.set(queue, clock.now()));
     const worker = backend.worker(queue, process, { ...WORKER_OPTIONS, ...locks, concurrency });
     workers.set(queue, worker);
     worker.on('failed', (job, error) => {
@@ -71,9 +72,10 @@ export function openConsumer(options: ConsumerOptions) {
     return true;
   };
   for (const job of options.jobs) {
-    lastFinishedAt.set(job.queue, performance.now());
+    lastFinishedAt.set(job.queue, clock.now());
     // Ends when the consumer is closed.
-    retry(() => run(job), { delayMs: RETRY_MS, shouldRetry, signal: closing.signal }).catch(() => {});
+    const retries = { delayMs: RETRY_MS, shouldRetry, signal: closing.signal, clock };
+    retry(() => run(job), retries).catch(() => {});
   }
 
   return {
@@ -81,7 +83,7 @@ export function openConsumer(options: ConsumerOptions) {
     verify: backend.verify,
     /** Returns, by queue, the time since its last job succeeded or failed, or since the start if none did. */
     idleMs(): Record<string, number> {
-      const now = performance.now();
+      const now = clock.now();
       return Object.fromEntries([...lastFinishedAt].map(([queue, at]) => [queue, Math.round(now - at)]));
     },
     /**
@@ -91,7 +93,7 @@ export function openConsumer(options: ConsumerOptions) {
     async close(deadlineMs: number) {
       closing.abort();
       const closed = Promise.allSettled([...workers.values()].map((worker) => worker.close()));
-      await withDeadline(closed, deadlineMs, () => {});
+      await withDeadline(closed, deadlineMs, () => {}, clock);
       await backend.close();
     },
   };
@@ -101,16 +103,22 @@ export function openConsumer(options: ConsumerOptions) {
 const isSilence = (error: Error) => error.message === 'Query read timeout';
 
 /** Runs one attempt of a job. Resolves when it is done; other outcomes are the errors that BullMQ expects for them. */
-async function runJob({ name, isPayload, timeoutMs, handle }: HandledJob, job: Job, token?: string) {
+async function runJob(
+  { name, isPayload, timeoutMs, handle }: HandledJob,
+  job: Job,
+  clock: Clock,
+  token?: string,
+) {
   if (job.name !== name || !isPayload(job.data))
     throw new UnrecoverableError(`unknown job or payload: ${job.name}`);
   const timeout = new AbortController();
   const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
   const attempt = handle(job.data as never, { isLastAttempt, signal: timeout.signal });
-  const result = await withDeadline(attempt, timeoutMs, () => {
+  const late = () => {
     timeout.abort(new Error(`the attempt took longer than ${timeoutMs} ms`));
     throw timeout.signal.reason;
-  });
+  };
+  const result = await withDeadline(attempt, timeoutMs, late, clock);
   if (result === 'done') return;
   await job.moveToDelayed(Date.now() + result.snoozeMs, token);
   throw new DelayedError();

@@ -1,5 +1,5 @@
 import type { Database } from '@floodgate/database';
-import type { Logger, PeriodicTask } from '@floodgate/service';
+import type { Clock, Logger, PeriodicTask } from '@floodgate/service';
 import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Producer } from './producer.ts';
@@ -54,7 +54,13 @@ export const handled = <Payload>(
   handle: JobHandler<Payload>,
 ): HandledJob => ({ ...definition, handle });
 
-export type WorkerContext<Config> = { db: Database; log: Logger; producer: Producer; config: Config };
+export type WorkerContext<Config> = {
+  db: Database;
+  log: Logger;
+  producer: Producer;
+  config: Config;
+  clock?: Clock | undefined;
+};
 
 /** The backlog of a queue, counted in Postgres. */
 export interface QueueBacklog {

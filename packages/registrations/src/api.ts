@@ -37,7 +37,7 @@ export const registrationsApi = defineApi({
     ),
     HOLD_LIMIT_SECONDS: whole('baskets only: longest hold, with its extensions', [60, 86_400], 1_800),
   },
-  async open({ log, metrics, reads, shardReads, openPool, producer, answerWithinMs }, settings) {
+  async open({ log, metrics, reads, shardReads, openPool, producer, answerWithinMs, clock }, settings) {
     // Separate from the reads, so that a reservation never waits for a connection that a read uses.
     const db = openPool({
       purpose: 'reserve',
@@ -48,7 +48,7 @@ export const registrationsApi = defineApi({
       statementTimeoutMs: Math.round((answerWithinMs * 2) / 3),
     });
     const resets = openPool({ purpose: 'reset', maxConnections: 1, statementTimeoutMs: answerWithinMs });
-    const notifier = createQueueNotifier(finalizeEnqueuer(producer, settings), NOTIFY_INTERVAL_MS);
+    const notifier = createQueueNotifier(finalizeEnqueuer(producer, settings), NOTIFY_INTERVAL_MS, clock);
     const options = {
       db,
       log,
@@ -62,6 +62,7 @@ export const registrationsApi = defineApi({
       retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
       holdSharePercent: settings.HOLD_SHARE_PERCENT,
       onCommitted: notifier.notify,
+      clock,
     };
     const mostSeconds = settings.HOLD_LIMIT_SECONDS;
     const groups = openGroups(options, mostSeconds, metrics);
@@ -75,13 +76,13 @@ export const registrationsApi = defineApi({
       facts: () => ({ waiting: register.waiting() }),
       routes(api) {
         addRegisterRoute(api, register);
-        addBulkRoute(api, register, answerWithinMs);
+        addBulkRoute(api, register, answerWithinMs, clock);
         addStatusRoute(api, findRegistration);
-        addListRoute(api, reads, answerWithinMs);
+        addListRoute(api, reads, answerWithinMs, clock);
         addChangeRoutes(api, groups, findRegistration);
         addAttendeeRoute(api, groups.replace, findRegistration);
         addHoldRoutes(api, { ...groups, reads, findHold, mostSeconds });
-        addResetRoute(api, resets, groups.cancel, answerWithinMs);
+        addResetRoute(api, resets, groups.cancel, answerWithinMs, clock);
       },
       async close() {
         await Promise.all(Object.values(groups).map((one) => one.drain()));

@@ -32,8 +32,8 @@ export const registrationsWorker = defineWorker({
     RELAY_INTERVAL_MS: whole('how often the relay reads the outbox', [50, 60_000], 1_000),
     JOURNAL_RETENTION_DAYS: whole('how long the journal is kept for lists and deliveries', [1, 36_500], 365),
   },
-  open: ({ db, log, producer, config }) => {
-    const finalize = finalizeBatches({ db, log });
+  open: ({ db, log, producer, config, clock }) => {
+    const finalize = finalizeBatches({ db, log }, clock);
     const context = { isLastAttempt: false, signal: new AbortController().signal };
     const enqueue = finalizeEnqueuer(producer, config);
     const shards = rememberShards(db);

@@ -1,15 +1,15 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { ManualClock, settle } from '../../../test/harness/manual-clock.ts';
 import { createFairQueue, QueueFull } from './fair-queue.ts';
 
-// Only the clock is fake, because the queue's guarantees are about time.
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+let clock: ManualClock;
+beforeEach(() => void (clock = new ManualClock()));
 
 const OPTIONS = { patienceMs: 500, answerWithinMs: 3_000, waitingLimit: 100, abandonsStarted: true };
 
 /** A queue of work that ends when the test ends it. The name of a piece of work is its partner and a number: a1. */
 function createHeldQueue(options: Partial<typeof OPTIONS> = {}) {
-  const run = createFairQueue({ ...OPTIONS, ...options });
+  const run = createFairQueue({ ...OPTIONS, ...options, clock });
   const started: string[] = [];
   const outcomes: string[] = [];
   const left = new Set<string>();
@@ -26,12 +26,11 @@ function createHeldQueue(options: Partial<typeof OPTIONS> = {}) {
       );
     }
   };
-  const settle = () => vi.advanceTimersByTimeAsync(0);
   const end = (name: string) => {
     ends.get(name)!();
     return settle();
   };
-  return { ask, end, settle, started, outcomes, left };
+  return { ask, end, started, outcomes, left };
 }
 
 test('one piece of work runs at a time, and waiting partners are served in rotation', async () => {
@@ -48,9 +47,9 @@ test('one piece of work runs at a time, and waiting partners are served in rotat
 test('after the time limit a caller is refused, whether its work has started or not, and waiting work never starts', async () => {
   const { ask, end, started, outcomes } = createHeldQueue({ patienceMs: 10_000 });
   ask('a1', 'a2', 'b1');
-  await vi.advanceTimersByTimeAsync(2_999);
+  await clock.advance(2_999);
   expect(outcomes).toEqual([]);
-  await vi.advanceTimersByTimeAsync(1);
+  await clock.advance(1);
   expect(outcomes).toEqual(['a1 refused', 'a2 refused', 'b1 refused']);
   ask('c1');
   await end('a1');
@@ -60,14 +59,14 @@ test('after the time limit a caller is refused, whether its work has started or 
 test('a caller waits for a change that has started, but not for one that has not', async () => {
   const { ask, end, started, outcomes } = createHeldQueue({ patienceMs: 10_000, abandonsStarted: false });
   ask('a1', 'a2');
-  await vi.advanceTimersByTimeAsync(3_000);
+  await clock.advance(3_000);
   expect(outcomes).toEqual(['a2 refused']);
   await end('a1');
   expect([started, outcomes]).toEqual([['a1'], ['a2 refused', 'a1 done']]);
 });
 
 test('requests above the limit of one partner are refused immediately, and those of others are not', async () => {
-  const { ask, settle, outcomes } = createHeldQueue({ waitingLimit: 2 });
+  const { ask, outcomes } = createHeldQueue({ waitingLimit: 2 });
   ask('a1', 'a2', 'a3', 'a4', 'b1');
   await settle();
   expect(outcomes).toEqual(['a4 refused']);
@@ -87,12 +86,12 @@ test('work whose caller has left is skipped', async () => {
 test('work that takes longer than the patience does not delay other work', async () => {
   const { ask, started } = createHeldQueue();
   ask('a1', 'a2', 'a3');
-  await vi.advanceTimersByTimeAsync(500);
+  await clock.advance(500);
   expect(started).toEqual(['a1', 'a2']);
 });
 
 test('after failed work the next work starts', async () => {
-  const run = createFairQueue(OPTIONS);
+  const run = createFairQueue({ ...OPTIONS, clock });
   const wanted = () => true;
   const failed = run(1, wanted, () => Promise.reject(new Error('no luck')));
   const next = run(1, wanted, () => Promise.resolve('done'));

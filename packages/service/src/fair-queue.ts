@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from './clock.ts';
 import { createSemaphore } from './semaphore.ts';
 
 /** A request was refused: too many of its partner's requests wait, or it took too long. It changed nothing. */
@@ -14,6 +15,7 @@ interface FairQueueOptions {
   patienceMs?: number;
   /** Limit of a partner's waiting requests. High, because a refused caller retries soon, which costs more than a waiting one. */
   waitingLimit?: number;
+  clock?: Clock | undefined;
 }
 
 type Waiting = { start: () => Promise<void>; isWanted: () => boolean };
@@ -30,8 +32,9 @@ export function createFairQueue({
   abandonsStarted = true,
   patienceMs = 500,
   waitingLimit = 500,
+  clock = systemClock,
 }: FairQueueOptions) {
-  const withPermit = createSemaphore(1, patienceMs);
+  const withPermit = createSemaphore(1, patienceMs, clock);
   /** Waiting work by partner. The first partner is served next. */
   const queues = new Map<number, Set<Waiting>>();
   let isScheduled = false;
@@ -76,18 +79,18 @@ export function createFairQueue({
   ): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const start = () => {
-      if (!abandonsStarted) clearTimeout(timer);
+      if (!abandonsStarted) clock.clearTimeout(timer);
       return work().then(resolve, reject);
     };
     const waiting: Waiting = { isWanted, start };
     const queue = queues.getOrInsertComputed(partnerId, () => new Set());
     if (queue.size >= waitingLimit) return Promise.reject(REFUSED);
     queue.add(waiting);
-    const timer = setTimeout(() => {
+    const timer = clock.setTimeout(() => {
       leave(partnerId, waiting);
       reject(REFUSED);
     }, answerWithinMs);
     schedule();
-    return promise.finally(() => clearTimeout(timer));
+    return promise.finally(() => clock.clearTimeout(timer));
   };
 }

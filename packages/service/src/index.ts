@@ -1,3 +1,4 @@
+export * from './clock.ts';
 export * from './failure.ts';
 export * from './fair-queue.ts';
 export * from './health-server.ts';

@@ -2,8 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect } from 'vitest';
 import { databaseTest } from '../../../test/harness/database-test.ts';
+import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { waitUntil } from '../../../test/harness/wait-until.ts';
 import { createLogger, describeError, throttledWarn } from './log.ts';
 
@@ -146,15 +147,14 @@ test('a repeated failure is logged with its stack once, and another failure with
     Object.assign(new Error(`connect ECONNREFUSED 127.0.0.1:${port}`, { cause: new Error('a cause') }), {
       code: 'ECONNREFUSED',
     });
-  vi.useFakeTimers({ toFake: ['performance'] });
-  onTestFinished(() => void vi.useRealTimers());
+  const clock = new ManualClock();
   const text = logged((log) => {
-    const warn = throttledWarn('a round failed');
+    const warn = throttledWarn('a round failed', clock);
     for (const port of [1, 1, 1, 2]) {
       warn(log, { err: refused(port) });
-      vi.advanceTimersByTime(1_000);
+      clock.block(1_000);
     }
-    vi.advanceTimersByTime(60_000);
+    clock.block(60_000);
     warn(log, { err: refused(2) });
   });
   const errors = text

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { pino, type DestinationStream, type Level } from 'pino';
+import { systemClock } from './clock.ts';
 import { redactUrls, sqlStateOf } from './failure.ts';
 
 /**
@@ -109,12 +110,12 @@ const REPEATED_WITHIN_MS = 60_000;
  * Returns a function that logs a warning at most once per second, with the number of warnings that were left out: in an outage every
  * request fails. A repeated failure is logged without its stack.
  */
-export function throttledWarn(message: string) {
+export function throttledWarn(message: string, clock = systemClock) {
   let lastLoggedAt = -Infinity;
   let lastFailure: string | null = null;
   let unlogged = 0;
   return (log: Pick<Logger, 'warn'>, facts: { err?: unknown; [fact: string]: unknown }) => {
-    const sinceLastMs = performance.now() - lastLoggedAt;
+    const sinceLastMs = clock.now() - lastLoggedAt;
     if (sinceLastMs < LOG_INTERVAL_MS) {
       unlogged += 1;
       return;
@@ -124,7 +125,7 @@ export function throttledWarn(message: string) {
     const isRepeated = failure === lastFailure && sinceLastMs < REPEATED_WITHIN_MS;
     if (isRepeated && err instanceof Error) repeated.add(err);
     log.warn({ ...facts, unlogged }, message);
-    lastLoggedAt = performance.now();
+    lastLoggedAt = clock.now();
     lastFailure = failure;
     unlogged = 0;
   };

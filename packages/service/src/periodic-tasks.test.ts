@@ -1,44 +1,44 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import type { Logger } from './log.ts';
 import { isHanging, startPeriodicTasks, type PeriodicTask } from './periodic-tasks.ts';
 
-const AN_HOUR_MS = 3_600_000;
+let clock: ManualClock;
+beforeEach(() => void (clock = new ManualClock()));
 
 /** Starts tasks with a log that keeps its entries. */
 function start(...tasks: PeriodicTask[]) {
   const logged: object[] = [];
   const log = { warn: (facts: object) => void logged.push(facts) } as unknown as Logger;
-  const started = startPeriodicTasks(tasks, log);
-  onTestFinished(() => started.stop());
-  return { started, logged };
+  return { tasks: startPeriodicTasks(tasks, log, clock), logged };
 }
 
 test('a task that keeps failing is logged at most once per second, and does not hide another', async () => {
-  let failures = 0;
   const failing = (name: string) => ({
     name,
-    intervalMs: 1,
-    run: () => {
-      failures += 1;
-      return Promise.reject(new Error(name));
-    },
+    intervalMs: 100,
+    run: () => Promise.reject(new Error(name)),
   });
   const { logged } = start(failing('one'), failing('other'));
-  await vi.waitUntil(() => failures > logged.length + 6, { interval: 1 });
-  expect(logged.slice(0, 2)).toEqual([
+  await clock.advance(999);
+  expect(logged).toEqual([
     { err: new Error('one'), task: 'one', unlogged: 0 },
     { err: new Error('other'), task: 'other', unlogged: 0 },
+  ]);
+  await clock.advance(1);
+  expect(logged.slice(2)).toEqual([
+    { err: new Error('one'), task: 'one', unlogged: 9 },
+    { err: new Error('other'), task: 'other', unlogged: 9 },
   ]);
 });
 
 test('a run that does not end counts as hanging after its interval and the allowed time', async () => {
   const never = new Promise<never>(() => {});
-  const idle = { name: 'idle', intervalMs: AN_HOUR_MS, run: () => Promise.resolve('done' as const) };
-  const { started } = start(idle);
-  // A stop would wait for the run forever.
-  const stuck = startPeriodicTasks([{ name: 'stuck', intervalMs: 10, run: () => never }], {} as Logger);
-  await vi.waitUntil(() => stuck.progress()['stuck']!.sinceLastMs > 20, { interval: 1 });
-  expect(stuck.progress()['stuck']).toMatchObject({ intervalMs: 10 });
-  expect([isHanging(stuck.progress(), 10), isHanging(stuck.progress(), AN_HOUR_MS)]).toEqual([true, false]);
-  expect(isHanging(started.progress(), 10)).toBe(false);
+  const { tasks: stuck } = start({ name: 'stuck', intervalMs: 1_000, run: () => never });
+  const { tasks: busy } = start({ name: 'busy', intervalMs: 1_000, run: () => Promise.resolve('done') });
+  await clock.advance(1_500);
+  expect([isHanging(stuck.progress(), 500), isHanging(busy.progress(), 500)]).toEqual([false, false]);
+  await clock.advance(1);
+  expect([isHanging(stuck.progress(), 500), isHanging(busy.progress(), 500)]).toEqual([true, false]);
+  expect(stuck.progress()['stuck']).toEqual({ sinceLastMs: 1_501, intervalMs: 1_000 });
 });

@@ -1,10 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { ManualClock, settle } from '../../../test/harness/manual-clock.ts';
 import { repeat, type TaskResult } from './periodic-tasks.ts';
 
-const AN_HOUR_MS = 3_600_000;
-
-/** Waits until everything has happened that needs no timer. */
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+let clock: ManualClock;
+beforeEach(() => void (clock = new ManualClock()));
 
 /** Runs that the test ends, with a result of its choice. */
 function start(intervalMs: number) {
@@ -15,73 +14,89 @@ function start(intervalMs: number) {
     runs.push(next);
     return next.promise;
   };
-  const repetition = repeat(run, intervalMs, ({ message }) => errors.push(message));
-  const untilRun = (nth: number) => vi.waitUntil(() => runs.length === nth, { interval: 1 });
-  return { repetition, runs, errors, untilRun };
+  const repetition = repeat(run, intervalMs, ({ message }) => errors.push(message), clock);
+  /** Ends the current run. */
+  const end = async (result: TaskResult) => {
+    runs.at(-1)!.resolve(result);
+    await settle();
+  };
+  return { repetition, runs, errors, end };
 }
 
-test('a pause follows a run that has done everything', async () => {
-  const { repetition, runs } = start(AN_HOUR_MS);
+test('a pause of one interval follows a run that has done everything', async () => {
+  const { runs, end } = start(1_000);
   expect(runs).toHaveLength(1);
-  runs[0]!.resolve('done');
-  await nextTurn();
+  await end('done');
+  await clock.advance(999);
   expect(runs).toHaveLength(1);
-  // A stop does not wait for the end of the pause.
+  await clock.advance(1);
+  expect(runs).toHaveLength(2);
+});
+
+test('a stop does not wait for the end of the pause, and no run follows', async () => {
+  const { repetition, runs, end } = start(1_000);
+  await end('done');
   await repetition.stop();
+  expect(clock.pending).toBe(0);
+  await clock.advance(10_000);
   expect(runs).toHaveLength(1);
 });
 
 test('no pause follows a run that has left work', async () => {
-  const { repetition, runs, untilRun } = start(AN_HOUR_MS);
-  runs[0]!.resolve('more');
-  await untilRun(2);
-  runs[1]!.resolve('done');
-  await repetition.stop();
+  const { runs, end } = start(1_000);
+  await end('more');
+  expect(runs).toHaveLength(2);
 });
 
 test('each idle run lengthens the pause, up to eight intervals', async () => {
-  const { repetition, runs, untilRun } = start(5);
+  const { repetition, runs, end } = start(1_000);
   const pauses: number[] = [];
-  const end = async (result: TaskResult) => {
-    runs.at(-1)!.resolve(result);
-    await untilRun(runs.length + 1);
-    pauses.push(repetition.progress().intervalMs);
+  const endAndPause = async (result: TaskResult) => {
+    await end(result);
+    const { intervalMs } = repetition.progress();
+    const before = runs.length;
+    // The reported pause is rounded.
+    await clock.advance(intervalMs - 1);
+    expect(runs).toHaveLength(before);
+    await clock.advance(2);
+    expect(runs).toHaveLength(before + 1);
+    pauses.push(intervalMs);
   };
-  for (let run = 0; run < 30; run += 1) await end('idle');
+  for (let run = 0; run < 30; run += 1) await endAndPause('idle');
   expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
-  expect([pauses[0]! > 5, pauses.at(-1)]).toEqual([true, 40]);
-  await end('done');
-  expect(pauses.at(-1)).toBe(5);
-  runs.at(-1)!.resolve('done');
-  await repetition.stop();
+  expect([pauses[0], pauses.at(-1)]).toEqual([1_100, 8_000]);
+  await endAndPause('done');
+  expect(pauses.at(-1)).toBe(1_000);
 });
 
-test('a failed run is reported, and the next run follows', async () => {
-  const { repetition, runs, errors, untilRun } = start(1);
+test('a failed run is reported, and the next run follows after the pause', async () => {
+  const { runs, errors } = start(1_000);
   runs[0]!.reject(new Error('no luck'));
-  await untilRun(2);
-  expect(errors).toEqual(['no luck']);
-  runs[1]!.resolve('done');
-  await repetition.stop();
+  await settle();
+  expect([errors, runs.length]).toEqual([['no luck'], 1]);
+  await clock.advance(1_000);
+  expect(runs).toHaveLength(2);
 });
 
 test('a stop waits for the current run and prevents another', async () => {
-  const { repetition, runs } = start(1);
+  const { repetition, runs, end } = start(1_000);
   let isStopped = false;
   const stopped = repetition.stop().then(() => (isStopped = true));
-  await nextTurn();
+  await settle();
   expect(isStopped).toBe(false);
-  runs[0]!.resolve('more');
+  await end('more');
   await stopped;
   expect(runs).toHaveLength(1);
 });
 
 test('the time since the last run grows while a run hangs, and restarts when the run fails', async () => {
-  const { repetition, runs } = start(AN_HOUR_MS);
-  await vi.waitUntil(() => repetition.progress().sinceLastMs > 20, { interval: 1 });
+  const { repetition, runs } = start(1_000);
+  const sinceLastMs = () => repetition.progress().sinceLastMs;
+  await clock.advance(5_000);
+  expect(sinceLastMs()).toBe(5_000);
   runs[0]!.reject(new Error('no luck'));
-  const failedAt = performance.now();
-  const sinceFailure = () => performance.now() - failedAt;
-  await vi.waitUntil(() => repetition.progress().sinceLastMs <= sinceFailure(), { interval: 1 });
-  await repetition.stop();
+  await settle();
+  expect(sinceLastMs()).toBe(0);
+  await clock.advance(300);
+  expect(sinceLastMs()).toBe(300);
 });

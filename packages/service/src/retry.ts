@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep, systemClock, type Clock } from './clock.ts';
 
 interface RetryOptions {
   /** Pause before the next attempt. */
@@ -9,28 +9,34 @@ interface RetryOptions {
   shouldRetry?: (error: unknown) => boolean;
   /** After an abort, the next failure is final. */
   signal?: AbortSignal;
+  clock?: Clock | undefined;
 }
 
 /** Repeats the work until it succeeds. Rejects with a failure that is final, or with the last one before the time limit. */
 export async function retry<Result>(
   work: () => Promise<Result>,
-  { delayMs, withinMs = Infinity, shouldRetry = () => true, signal }: RetryOptions,
+  { delayMs, withinMs = Infinity, shouldRetry = () => true, signal, clock = systemClock }: RetryOptions,
 ): Promise<Result> {
-  const lastStartAt = performance.now() + withinMs;
+  const lastStartAt = clock.now() + withinMs;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!shouldRetry(error) || signal?.aborted || performance.now() + delayMs > lastStartAt) throw error;
+      if (!shouldRetry(error) || signal?.aborted || clock.now() + delayMs > lastStartAt) throw error;
     }
     // An abort ends the pause. One more attempt follows, and its failure is final.
-    await delay(delayMs, undefined, signal && { signal }).catch(() => {});
+    await sleep(clock, delayMs, signal);
   }
 }
 
 /** Settles with the promise or, after `deadlineMs`, with the result of `late`. Leaves no timer behind. */
-export async function withDeadline<T, Late>(promise: Promise<T>, deadlineMs: number, late: () => Late) {
-  const over = new AbortController();
-  const deadline = delay(deadlineMs, undefined, { signal: over.signal }).then(late);
-  return Promise.race([promise, deadline]).finally(() => over.abort());
+export async function withDeadline<T, Late>(
+  promise: Promise<T>,
+  deadlineMs: number,
+  late: () => Late,
+  clock = systemClock,
+) {
+  const { promise: deadline, resolve } = Promise.withResolvers<void>();
+  const timer = clock.setTimeout(resolve, deadlineMs);
+  return Promise.race([promise, deadline.then(late)]).finally(() => clock.clearTimeout(timer));
 }

@@ -1,8 +1,10 @@
+import { systemClock } from './clock.ts';
+
 /**
  * Limits how many pieces of work run at once. Work that takes longer than `patienceMs` releases its permit: a server that does not
  * answer must not delay other work.
  */
-export function createSemaphore(limit: number, patienceMs: number) {
+export function createSemaphore(limit: number, patienceMs: number, clock = systemClock) {
   const waiting: (() => void)[] = [];
   let held = 0;
 
@@ -19,11 +21,11 @@ export function createSemaphore(limit: number, patienceMs: number) {
       if (next) next();
       else held -= 1;
     };
-    const timer = setTimeout(release, patienceMs);
+    const timer = clock.setTimeout(release, patienceMs);
     try {
       return await work();
     } finally {
-      clearTimeout(timer);
+      clock.clearTimeout(timer);
       release();
     }
   };

@@ -9,6 +9,7 @@ import {
 } from '@floodgate/contract';
 import { readThroughCache } from '@floodgate/database';
 import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
+import { systemClock } from '@floodgate/service';
 import { isAvailable, launchStateAt, seatsLeft } from './launch.ts';
 import { asSeenBy, listAllocations } from './allocations.ts';
 import { readSale, readSeatsLeft, type Ticket as StoredTicket } from './tickets.ts';
@@ -27,13 +28,13 @@ export const ticketsApi = defineApi({
         samples: (tickets) => tickets.map(({ eventId, id, left }) => [{ event: eventId, ticket: id }, left]),
       },
     });
-    return { routes: (api) => addRoutes(api, sales) };
+    return { routes: (api) => addRoutes(api, sales, context.clock) };
   },
 });
 
 /** Returns a cache of the sales of events. An entry is at most a second old. */
-const rememberSales = ({ reads, shardReads }: ApiContext) =>
-  readThroughCache(async (eventId: number, shardId: number) => {
+const rememberSales = ({ reads, shardReads, clock = systemClock }: ApiContext) => {
+  const read = async (eventId: number, shardId: number) => {
     const tickets = await shardReads(shardId, () => readSale(reads, eventId, shardId));
     // Postgres's clock decides. Without tickets, any clock will do.
     const readAt = tickets[0]?.readAt ?? new Date();
@@ -53,9 +54,11 @@ const rememberSales = ({ reads, shardReads }: ApiContext) =>
         return views.getOrInsertComputed(viewer, describe);
       },
       readAt: readAt.getTime(),
-      receivedAt: performance.now(),
+      receivedAt: clock.now(),
     };
-  });
+  };
+  return readThroughCache(read, undefined, clock);
+};
 
 /** The viewer of an event without allocations. */
 const EVERYBODY = 0;
@@ -64,7 +67,7 @@ const EVERYBODY = 0;
  * GET /events/tickets lists available tickets. It does not read a body. GET /events/launch reports the state
  * of the sale, so that partners do not have to try to register before it opens.
  */
-function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>) {
+function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>, clock = systemClock) {
   api.get(
     '/events/tickets',
     {
@@ -101,7 +104,7 @@ function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>) {
     async ({ principal: { eventId, shardId, partnerId } }) => {
       const sale = sales.get(eventId) ?? (await sales.forceFetch(eventId, { context: shardId }));
       // The age of the cached state is added, so that the opening is not a second late. It is never early.
-      const moment = new Date(sale.readAt + performance.now() - sale.receivedAt);
+      const moment = new Date(sale.readAt + clock.now() - sale.receivedAt);
       const { opensAt, closesAt, ...state } = launchStateAt(sale.viewOf(partnerId).tickets, moment);
       return success({
         ...state,

@@ -51,7 +51,7 @@ const JOIN_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '38'
 /** The operations of partners on waiting lists. */
 export const waitingListApi = defineApi({
   async open(context) {
-    const { answerWithinMs, log } = context;
+    const { answerWithinMs, log, clock } = context;
     // Separate from the reservations, which must not wait for those who wait.
     const db = context.openPool({
       purpose: 'waiting list',
@@ -61,7 +61,7 @@ export const waitingListApi = defineApi({
     const lockWithinMs = Math.round(answerWithinMs * LOCK_SHARE);
     const limits = { groupLimit: GROUP_LIMIT, waitingLimit: WAITING_LIMIT, answerWithinMs };
     // The worker finds the changes.
-    const options = { ...limits, log, isCluster: await isCluster(db), onCommitted: () => {} };
+    const options = { ...limits, log, clock, isCluster: await isCluster(db), onCommitted: () => {} };
     const groups = createGroups<Join, Joined>(options, (shardId, joins) =>
       joinWaitingLists(db, shardId, joins, lockWithinMs),
     );

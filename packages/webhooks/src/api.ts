@@ -141,14 +141,14 @@ const CONNECTIONS = 2;
 /** The routes on which partners manage their webhooks. The delivery process sends the messages. */
 export const webhooksApi = defineApi({
   settings: allowPrivateSetting,
-  open({ openPool, answerWithinMs }, { WEBHOOK_ALLOW_PRIVATE }) {
+  open({ openPool, answerWithinMs, clock }, { WEBHOOK_ALLOW_PRIVATE }) {
     const db = openPool({
       purpose: 'webhooks',
       maxConnections: CONNECTIONS,
       connectTimeoutMs: answerWithinMs,
       statementTimeoutMs: answerWithinMs,
     });
-    const queue = createFairQueue({ answerWithinMs, abandonsStarted: false });
+    const queue = createFairQueue({ answerWithinMs, abandonsStarted: false, clock });
     const actions = webhookActions(WEBHOOK_ALLOW_PRIVATE === 'true');
     return {
       routes(api) {

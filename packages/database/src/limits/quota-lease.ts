@@ -1,4 +1,4 @@
-import { withDeadline, type Logger } from '@floodgate/service';
+import { systemClock, withDeadline, type Logger } from '@floodgate/service';
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
@@ -31,7 +31,7 @@ export type QuotaLease = ReturnType<typeof createQuotaLease>;
  * `draw` requests permits from the shared counter. It must not reject: null means that the counter does not
  * answer.
  */
-export function createQuotaLease(draw: (wanted: number) => Promise<Draw | null>) {
+export function createQuotaLease(draw: (wanted: number) => Promise<Draw | null>, clock = systemClock) {
   let drawing: Promise<void> | null = null;
   let waiting = 0;
   let endsAt = -Infinity;
@@ -44,7 +44,7 @@ export function createQuotaLease(draw: (wanted: number) => Promise<Draw | null>)
   let drawn = 0;
 
   async function drawMore(limit: number) {
-    const startedAt = performance.now();
+    const startedAt = clock.now();
     const isOver = startedAt >= endsAt;
     if (isOver) spent = refused = left = 0;
     const ahead = Math.min(spent, Math.ceil(limit / CHUNKS_PER_WINDOW));
@@ -52,7 +52,7 @@ export function createQuotaLease(draw: (wanted: number) => Promise<Draw | null>)
     const answer = await draw(wanted);
     if (answer === null) {
       // Without the counter, this process admits up to the limit by itself for a second, and then draws again.
-      endsAt = performance.now() + WINDOW_MS;
+      endsAt = clock.now() + WINDOW_MS;
       left = Math.max(0, limit - spent);
       drawn = Infinity;
       return;
@@ -73,7 +73,7 @@ export function createQuotaLease(draw: (wanted: number) => Promise<Draw | null>)
    */
   async function take(limit: number, permits = 1) {
     for (;;) {
-      const endsInMs = Math.max(0, endsAt - performance.now());
+      const endsInMs = Math.max(0, endsAt - clock.now());
       // A draw would only take permits from other requests.
       if (permits > limit) return { admitted: false, remaining: 0, endsInMs };
       const undrawn = Math.max(0, limit - drawn);
@@ -107,12 +107,12 @@ type Counters = 'rate_limit_windows' | 'mail_rate_windows';
 /**
  * Returns a function that opens a lease on a counter of a table. An outage of the counters is logged once.
  */
-export function quotaLeases(db: Database, log: Logger, table: Counters) {
+export function quotaLeases(db: Database, log: Logger, table: Counters, clock = systemClock) {
   let isAlone = false;
   const late = () => new Error(`no answer within ${DRAW_WITHIN_MS} ms`);
   const drawInTime = async (id: number, wanted: number) => {
     const draw = drawPermits(db, table, id, wanted).catch((error: Error) => error);
-    const result = await withDeadline(draw, DRAW_WITHIN_MS, late);
+    const result = await withDeadline(draw, DRAW_WITHIN_MS, late, clock);
     const hasFailed = result instanceof Error;
     if (hasFailed && !isAlone)
       log.warn({ err: result }, 'rate limits are not shared: their counter does not answer');
@@ -120,7 +120,7 @@ export function quotaLeases(db: Database, log: Logger, table: Counters) {
     isAlone = hasFailed;
     return hasFailed ? null : result;
   };
-  return (id: number) => createQuotaLease((wanted) => drawInTime(id, wanted));
+  return (id: number) => createQuotaLease((wanted) => drawInTime(id, wanted), clock);
 }
 
 /**

@@ -1,32 +1,22 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { sleep } from '@floodgate/service/clock';
+import { beforeEach, expect, test } from 'vitest';
+import { ManualClock } from '../../../../test/harness/manual-clock.ts';
 import { readThroughCache } from './shared-reads.ts';
 
-// Only the clock is fake: these tests are about time. lru-cache keeps a reference to `performance`, so its method is
-// replaced, not the object.
-let now: number;
-beforeEach(() => {
-  now = 1_000_000;
-  vi.spyOn(performance, 'now').mockImplementation(() => now);
-  vi.useFakeTimers({ toFake: ['setTimeout'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+let clock: ManualClock;
+beforeEach(() => void (clock = new ManualClock()));
 
-async function pass(durationMs: number): Promise<void> {
-  now += durationMs;
-  await vi.advanceTimersByTimeAsync(durationMs);
-}
+const pass = (ms: number) => clock.advance(ms);
 
 /** Reads that take this long and resolve to their number. */
 function readsThatTake(durationMs: number) {
   let begun = 0;
-  const reads = readThroughCache<string, number>(async () => {
+  const readOne = async () => {
     const nth = (begun += 1);
-    await new Promise((resolve) => setTimeout(resolve, durationMs));
+    if (durationMs > 0) await sleep(clock, durationMs);
     return nth;
-  });
+  };
+  const reads = readThroughCache<string, number>(readOne, undefined, clock);
   const read = async (key = 'gala') => {
     const value = reads.forceFetch(key);
     await pass(durationMs);

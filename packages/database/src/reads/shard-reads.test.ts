@@ -1,15 +1,15 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { ManualClock } from '../../../../test/harness/manual-clock.ts';
 import { createShardReads, shardLoader } from './shard-reads.ts';
 
-// Only the clock is fake: these tests are about time.
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+let clock: ManualClock;
+beforeEach(() => void (clock = new ManualClock()));
 
-const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const pass = (ms: number) => clock.advance(ms);
 
 /** Reads that the test answers. */
 function heldReads(limit: number) {
-  const shardReads = createShardReads(limit);
+  const shardReads = createShardReads(limit, clock);
   const begun: { shardId: number; answer(): Promise<unknown>; fail(): Promise<unknown> }[] = [];
   const read = (shardId: number) => {
     const settled = shardReads(shardId, () => {

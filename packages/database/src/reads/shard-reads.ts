@@ -1,3 +1,4 @@
+import { systemClock } from '@floodgate/service/clock';
 import { createSemaphore } from '@floodgate/service/semaphore';
 import { batchLoader } from './batch-loader.ts';
 
@@ -28,14 +29,14 @@ interface Shard {
  * reads of its shard wait for it, without a connection, and fail with it. After a failure, one read at a time
  * tries the shard until one succeeds.
  */
-export function createShardReads(limit: number): ShardReads {
-  const withPermit = createSemaphore(limit, RELEASE_AFTER_MS);
+export function createShardReads(limit: number, clock = systemClock): ShardReads {
+  const withPermit = createSemaphore(limit, RELEASE_AFTER_MS, clock);
   const shards = new Map<number, Shard>();
 
   async function run<Value>(shard: Shard, read: () => Promise<Value>) {
     const reading = read();
     if (shard.isLost) shard.pending = reading;
-    const timer = setTimeout(() => void (shard.pending ??= reading), PATIENCE_MS);
+    const timer = clock.setTimeout(() => void (shard.pending ??= reading), PATIENCE_MS);
     try {
       const value = await reading;
       shard.isLost = false;
@@ -44,7 +45,7 @@ export function createShardReads(limit: number): ShardReads {
       if (shard.pending) shard.isLost = true;
       throw error;
     } finally {
-      clearTimeout(timer);
+      clock.clearTimeout(timer);
       if (shard.pending === reading) shard.pending = null;
     }
   }

@@ -1,3 +1,5 @@
+import { systemClock } from '@floodgate/service/clock';
+import { QueueFull } from '@floodgate/service/fair-queue';
 import { LRUCache } from 'lru-cache';
 
 /**
@@ -8,16 +10,20 @@ import { LRUCache } from 'lru-cache';
 export function readThroughCache<Key extends number | string, Value extends {}, Context = unknown>(
   read: (key: Key, context: Context) => Promise<Value>,
   maxAgeMs = 1_000,
+  clock = systemClock,
 ) {
   return new LRUCache<Key, Value, Context>({
     max: 10_000,
     ttl: maxAgeMs,
+    perf: clock,
+    // By default the cache reads the clock once per real millisecond. A test may advance its clock within one.
+    ttlResolution: clock === systemClock ? 1 : 0,
     // A value that is evicted during its read must still reach the callers that wait for it.
     ignoreFetchAbort: true,
     fetchMethod: async (key, _, { context, options }) => {
-      const startedAt = performance.now();
+      const startedAt = clock.now();
       const value = await read(key, context);
-      options.ttl = Math.max(1, maxAgeMs - (performance.now() - startedAt));
+      options.ttl = Math.max(1, maxAgeMs - (clock.now() - startedAt));
       return value;
     },
   });

@@ -1,8 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { ManualClock } from '../../../../test/harness/manual-clock.ts';
 import { AdmissionQueue, type AdmissionOptions, type Partner } from './admission-queue.ts';
 
 const ONE = { partnerId: 1, weight: 1 };
+
+let clock: ManualClock;
+beforeEach(() => void (clock = new ManualClock()));
 
 /** Opens a queue whose commits end when the test ends them. An item is a number. Its outcome is its text. */
 function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
@@ -16,6 +20,7 @@ function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
     unitsOf: (item) => Math.max(1, Math.floor(item / 1_000)),
     overloaded: 'overloaded',
     unknown: 'unknown',
+    clock,
     ...differing,
   };
   const commit = new AdmissionQueue(options, 0);
@@ -25,6 +30,7 @@ function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
     submit: (item: number, partner = ONE, since?: number) => commit.submit(item, partner, since),
     secondsToDrain: () => commit.secondsToDrain(),
     drain: () => commit.drain(),
+    servesSmallItems: () => commit.servesSmallItems(),
     state: () => commit.state,
   };
   const endNext = async () => {
@@ -36,10 +42,7 @@ function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
   return { group, endNext, items: () => groups.map((one) => one.items) };
 }
 
-afterEach(() => void vi.useRealTimers());
-
 test('an idle queue commits an item in the same tick, without a timer', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'performance'] });
   const { group, endNext, items } = start();
   const outcome = group.submit(1);
   await nextTurn();
@@ -153,7 +156,7 @@ test('past the waiting limit an item is refused at once; those in flight do not 
 async function takeMs(groupMs: number, { group, endNext }: ReturnType<typeof start>): Promise<void> {
   void group.submit(0);
   await nextTurn();
-  vi.advanceTimersByTime(groupMs);
+  clock.block(groupMs);
   await endNext();
 }
 
@@ -173,7 +176,6 @@ test.each([
   ['one group however slow they are', [9_000, 9_000, 9_000, 9_000], 10],
   ['as many as are configured once groups are quick again', [9_000, 9_000, 9_000, 9_000, 10], 100],
 ])('there is room for %s', async (_many, groupsMs, room) => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
   const started = start({ groupLimit: 10, waitingLimit: 100, answerWithinMs: 1_000 });
   for (const groupMs of groupsMs) await takeMs(groupMs, started);
   expect(await roomOf(started)).toBe(room);
@@ -181,7 +183,6 @@ test.each([
 });
 
 test('how long those who wait will take follows from the groups before, and from one that is stuck or committed nothing', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
   const started = start({ groupLimit: 10, answerWithinMs: 100_000 });
   for (let group = 0; group < 100; group++) await takeMs(500, started);
   expect(started.group.secondsToDrain()).toBe(0);
@@ -190,12 +191,11 @@ test('how long those who wait will take follows from the groups before, and from
   for (let item = 0; item < 10; item++) void started.group.submit(item);
   // The pace is one item in half a second.
   expect(started.group.secondsToDrain()).toBeCloseTo(5, 1);
-  vi.advanceTimersByTime(5_000);
+  await clock.advance(5_000);
   expect(started.group.secondsToDrain()).toBeCloseTo(10, 1);
 });
 
 test('what is refused by the commit does not count as drained', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
   const served = start();
   const failing = start({ overloaded: '0' });
   for (const started of [served, failing]) {
@@ -253,15 +253,14 @@ test('there is room for so many units; what is larger than all of it waits where
 });
 
 test('an item that waits too long is overloaded and never committed', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
   const { group, endNext, items } = start({ answerWithinMs: 1_000 });
   void group.submit(1);
   await nextTurn();
-  vi.advanceTimersByTime(500);
+  await clock.advance(500);
   const overdue = group.submit(2);
-  vi.advanceTimersByTime(600);
+  await clock.advance(600);
   const inTime = group.submit(3);
-  vi.advanceTimersByTime(500);
+  await clock.advance(500);
   expect(await overdue).toBe('overloaded');
   await endNext();
   expect(items()).toEqual([[1], [3]]);
@@ -270,13 +269,12 @@ test('an item that waits too long is overloaded and never committed', async () =
 });
 
 test('the time that was spent before counts, also behind an item with more time', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
   const { group, endNext, items } = start({ answerWithinMs: 1_000 });
   void group.submit(1);
   await nextTurn();
   const inTime = group.submit(2);
-  const overdue = group.submit(3, ONE, performance.now() - 600);
-  vi.advanceTimersByTime(400);
+  const overdue = group.submit(3, ONE, clock.now() - 600);
+  await clock.advance(400);
   expect(await overdue).toBe('overloaded');
   await endNext();
   expect(items()).toEqual([[1], [2]]);
@@ -285,45 +283,42 @@ test('the time that was spent before counts, also behind an item with more time'
 });
 
 test('an item whose group is in flight for too long is unknown, and a late outcome changes nothing', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
   const { group, endNext } = start({ answerWithinMs: 1_000 });
   const underWay = group.submit(1);
   await nextTurn();
   const settled = vi.fn<(outcome: string) => void>();
   void underWay.then(settled);
-  vi.advanceTimersByTime(850);
+  await clock.advance(850);
   await nextTurn();
   expect(settled).not.toHaveBeenCalled();
-  vi.advanceTimersByTime(150);
+  await clock.advance(150);
   expect(await underWay).toBe('unknown');
   await endNext();
   expect(settled.mock.calls).toEqual([['unknown']]);
 });
 
 test('what is committed is never unknown, however late its answer is given', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
   const { group, endNext } = start({ answerWithinMs: 1_000 });
   const outcomes = Promise.all(Array.from({ length: 40 }, (_, item) => group.submit(item)));
   await nextTurn();
-  vi.advanceTimersByTime(800);
+  clock.block(800);
   await endNext();
-  vi.advanceTimersByTime(1_000);
+  clock.block(1_000);
   expect(await outcomes).toEqual(Array.from({ length: 40 }, (_, item) => `${item}`));
 });
 
 test.each([3_000, 100])(
   'within %i ms everything is answered, and nothing in the first half',
   async (answerWithinMs) => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
     const { group } = start({ answerWithinMs });
     const answered: string[] = [];
     void group.submit(1).then((outcome) => answered.push(outcome));
     await nextTurn();
     void group.submit(2).then((outcome) => answered.push(outcome));
-    vi.advanceTimersByTime(answerWithinMs / 2);
+    await clock.advance(answerWithinMs / 2);
     await nextTurn();
     expect(answered).toEqual([]);
-    vi.advanceTimersByTime(answerWithinMs / 2);
+    await clock.advance(answerWithinMs / 2);
     await nextTurn();
     expect(answered).toEqual(['unknown', 'overloaded']);
   },
@@ -338,6 +333,27 @@ test('drain resolves when everything that was submitted is answered', async () =
   await endNext();
   await endNext();
   expect(await drained).toEqual(['1', '2']);
+});
+
+test('small items count as being served for a second after the last one; large ones do not count', async () => {
+  const { group } = start({ groupLimit: 1_000, waitingLimit: 1_000 });
+  void group.submit(100_000);
+  expect(group.servesSmallItems()).toBe(false);
+  void group.submit(1);
+  await clock.advance(999);
+  expect(group.servesSmallItems()).toBe(true);
+  await clock.advance(1);
+  expect(group.servesSmallItems()).toBe(false);
+});
+
+test('an idle queue has no timer', async () => {
+  const { group, endNext } = start();
+  void group.submit(1);
+  await nextTurn();
+  expect(clock.pending).toBe(1);
+  await endNext();
+  await clock.advance(100);
+  expect([group.state(), clock.pending]).toEqual(['idle', 0]);
 });
 
 test('drain resolves at once where nothing was submitted', async () => {
@@ -414,7 +430,6 @@ test('an item that is larger than the whole queue is admitted only if its partne
 });
 
 test('when groups become slow, a partner with little is admitted beside one that filled the queue before', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
   const started = start({ groupLimit: 10, waitingLimit: 100, answerWithinMs: 1_000 });
   for (let group = 0; group < 4; group++) await takeMs(9_000, started);
   void started.group.submit(0, equal(99));

@@ -1,6 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { FailureCode } from '@floodgate/contract';
 import type { Call, onRequestHookHandler, Principal } from '@floodgate/http';
+import { systemClock, type Clock, type Timer } from '@floodgate/service/clock';
 
 export interface AdmissionOptions<Item, Outcome> {
   /** Units of one group. */
@@ -17,6 +18,7 @@ export interface AdmissionOptions<Item, Outcome> {
   unknown: Outcome;
   /** Called when a group has ended: its committed units, and how long it took. */
   onGroup?: ((units: number, tookMs: number) => void) | undefined;
+  clock?: Clock | undefined;
 }
 
 interface Member<Item, Outcome> extends Waiting {
@@ -109,6 +111,7 @@ const RECENT_MS = 1_000;
 export class AdmissionQueue<Item, Outcome> {
   readonly #options: AdmissionOptions<Item, Outcome>;
   readonly #shardId: number;
+  readonly #clock: Clock;
   readonly #waiting: PartnerQueues<Member<Item, Outcome>>;
   /** How long the last groups took. */
   #lastMs = Array<number>(GROUPS_MEASURED).fill(0);
@@ -118,7 +121,7 @@ export class AdmissionQueue<Item, Outcome> {
   #paceUnits: number;
   #paceMs = USUAL_GROUP_MS;
   /** Runs while items wait or are committed. */
-  #sweeper: NodeJS.Timeout | undefined;
+  #sweeper: Timer | undefined;
   #group: { members: Member<Item, Outcome>[]; startedAt: number; settled: Promise<void> } | null = null;
   #dueAnswers: (() => void)[] = [];
   #isTickDue = false;
@@ -128,6 +131,7 @@ export class AdmissionQueue<Item, Outcome> {
   constructor(options: AdmissionOptions<Item, Outcome>, shardId: number) {
     this.#options = options;
     this.#shardId = shardId;
+    this.#clock = options.clock ?? systemClock;
     this.#waiting = new PartnerQueues(options.groupLimit);
     this.#capacity = options.waitingLimit;
     this.#paceUnits = options.groupLimit;
@@ -147,12 +151,12 @@ export class AdmissionQueue<Item, Outcome> {
     return this.#hasRoom(partner, units) || this.#refuse();
   }
 
-  /** Resolves to the outcome of the item, in time; never rejects. `since`: when its time began, by performance.now(). */
-  submit(item: Item, partner: Partner, since = performance.now()): Promise<Outcome> {
+  /** Resolves to the outcome of the item, in time; never rejects. `since`: when its time began, by the clock of the queue. */
+  submit(item: Item, partner: Partner, since = this.#clock.now()): Promise<Outcome> {
     const units = this.#options.unitsOf(item);
     if (!this.admits(partner, units)) return Promise.resolve(this.#options.overloaded);
-    if (units < LARGE_UNITS) this.#smallAt = performance.now();
-    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
+    if (units < LARGE_UNITS) this.#smallAt = this.#clock.now();
+    this.#sweeper ??= this.#scheduleSweep();
     return new Promise((answer) => {
       this.#waiting.add(partner, { item, units, since, answer });
       this.#scheduleTick();
@@ -161,7 +165,7 @@ export class AdmissionQueue<Item, Outcome> {
 
   /** Whether small items were submitted within the last second. */
   servesSmallItems() {
-    return performance.now() - this.#smallAt < RECENT_MS;
+    return this.#clock.now() - this.#smallAt < RECENT_MS;
   }
 
   /**
@@ -170,14 +174,15 @@ export class AdmissionQueue<Item, Outcome> {
    */
   secondsToDrain() {
     const { units } = this.#waiting;
-    const inFlightMs = this.#group ? performance.now() - this.#group.startedAt : 0;
+    const inFlightMs = this.#group ? this.#clock.now() - this.#group.startedAt : 0;
     return units === 0 ? 0 : (units * (this.#paceMs + inFlightMs)) / (1_000 * this.#paceUnits);
   }
 
   /** Resolves when every submitted item is answered. */
   async drain() {
     while (this.state !== 'idle') await (this.#group?.settled ?? nextTick());
-    clearInterval(this.#sweeper);
+    this.#clock.clearTimeout(this.#sweeper);
+    this.#sweeper = undefined;
   }
 
   /** A full queue admits partners below their fair share. It also admits one item of any size of a partner with nothing queued. */
@@ -218,12 +223,12 @@ export class AdmissionQueue<Item, Outcome> {
     const { items, units } = this.#waiting;
     const isSmall = items < this.#dueAnswers.length && units < this.#options.groupLimit;
     if (this.#group || items === 0 || isSmall) return;
-    const startedAt = performance.now();
+    const startedAt = this.#clock.now();
     const members = this.#waiting.takeGroup();
     const group = members.map(({ item }) => item);
     const settled = this.#options
       .commit(group, this.#shardId)
-      .then((outcomes) => this.#settle(members, outcomes, performance.now() - startedAt));
+      .then((outcomes) => this.#settle(members, outcomes, this.#clock.now() - startedAt));
     this.#group = { members, startedAt, settled };
   }
 
@@ -251,15 +256,21 @@ export class AdmissionQueue<Item, Outcome> {
     this.#capacity = Math.min(waitingLimit, groupLimit * groups);
   }
 
-  #sweep() {
-    if (this.state !== 'idle' || this.#waiting.units > 0) return this.#answerOverdue();
-    clearInterval(this.#sweeper);
-    this.#sweeper = undefined;
+  #scheduleSweep() {
+    const sweeper = this.#clock.setTimeout(this.#sweep, SWEEP_INTERVAL_MS);
+    sweeper.unref();
+    return sweeper;
   }
+
+  readonly #sweep = () => {
+    const isBusy = this.state !== 'idle' || this.#waiting.units > 0;
+    this.#sweeper = isBusy ? this.#scheduleSweep() : undefined;
+    if (isBusy) this.#answerOverdue();
+  };
 
   #answerOverdue() {
     const { answerWithinMs, overloaded, unknown } = this.#options;
-    const overdue = performance.now() - Math.max(answerWithinMs - SWEEP_EARLY_MS, answerWithinMs / 2);
+    const overdue = this.#clock.now() - Math.max(answerWithinMs - SWEEP_EARLY_MS, answerWithinMs / 2);
     for (const { since, answer } of this.#group?.members ?? []) if (since < overdue) answer(unknown);
     for (const { answer } of this.#waiting.takeOverdue(overdue)) answer(overloaded);
   }

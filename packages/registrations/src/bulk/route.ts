@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   answering,
   BULK_BODY_LIMIT_BYTES,
@@ -24,6 +23,7 @@ import {
   type preValidationAsyncHookHandler,
   type Routes,
 } from '@floodgate/http';
+import { sleep, systemClock, type Clock } from '@floodgate/service';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { LARGE_UNITS } from '../admission/admission-queue.ts';
 import type { Registrations } from '../register/commit-batch.ts';
@@ -52,7 +52,7 @@ const SCHEMA = {
 };
 
 /** POST /events/register/bulk: reserves seats for many attendees, and answers with an envelope for each. */
-export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs: number) {
+export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs: number, clock?: Clock) {
   api.post(
     '/events/register/bulk',
     {
@@ -64,7 +64,7 @@ export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs:
       // A serializer that is compiled from the schema is slower, because the answer has a thousand unions.
       serializerCompiler: () => JSON.stringify,
       onRequest: groups.refuseWhenFull,
-      preValidation: admitItems(createLargeCalls(groups.servesSmallItems, answerWithinMs)),
+      preValidation: admitItems(createLargeCalls(groups.servesSmallItems, answerWithinMs, clock)),
     },
     async (request, reply) => {
       const faults = itemFaults(request, 'registrations');
@@ -149,20 +149,25 @@ const IDLE_MS = 1;
  * time, and only when the event loop is idle: each blocks it for some milliseconds. Partners are served in rotation. The function
  * rejects with QueueFull.
  */
-export function createLargeCalls(servesSingleCalls: () => boolean, answerWithinMs: number) {
+export function createLargeCalls(
+  servesSingleCalls: () => boolean,
+  answerWithinMs: number,
+  clock = systemClock,
+) {
   const queue = createFairQueue({
     answerWithinMs,
     abandonsStarted: false,
     patienceMs: PATIENCE_MS,
     // Of one partner.
     waitingLimit: 16,
+    clock,
   });
   return async (partnerId: number, response: ServerResponse): Promise<void> => {
     if (!servesSingleCalls()) return;
     await new Promise<void>((start, refuse) => {
       const work = () => {
         start();
-        return untilIdle(response);
+        return untilIdle(response, clock);
       };
       queue(partnerId, () => !response.closed, work).catch(refuse);
     });
@@ -170,11 +175,11 @@ export function createLargeCalls(servesSingleCalls: () => boolean, answerWithinM
 }
 
 /** Resolves when the response is closed and the event loop has been idle since, or has been busy for too long. */
-async function untilIdle(response: ServerResponse) {
+async function untilIdle(response: ServerResponse, clock: Clock) {
   if (!response.closed) await once(response, 'close');
   const idleBefore = idleMs();
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  while (idleMs() - idleBefore < IDLE_MS && performance.now() < giveUpAt) await delay(1);
+  const giveUpAt = clock.now() + PATIENCE_MS;
+  while (idleMs() - idleBefore < IDLE_MS && clock.now() < giveUpAt) await sleep(clock, 1);
 }
 
 const idleMs = () => performance.eventLoopUtilization().idle;

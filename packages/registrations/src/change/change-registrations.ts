@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
 import type { Attendee } from '@floodgate/contract';
 import { plainArray, statementFailure, textArray, type Database } from '@floodgate/database';
-import { retry, throttledWarn } from '@floodgate/service';
+import { retry, systemClock, throttledWarn } from '@floodgate/service';
 import { createAdmission } from '../admission/admission-queue.ts';
 import type { RegistrationsOptions } from '../register/commit-batch.ts';
 import { drawPassCode } from '../register/pass-code.ts';
@@ -120,7 +120,7 @@ const oneByOne = <Item>(items: readonly Item[]) => items.map((one) => [one]);
 
 interface GroupOptions<Item> extends Pick<
   RegistrationsOptions,
-  'log' | 'isCluster' | 'groupLimit' | 'waitingLimit' | 'answerWithinMs' | 'onCommitted' | 'onGroup'
+  'log' | 'isCluster' | 'groupLimit' | 'waitingLimit' | 'answerWithinMs' | 'onCommitted' | 'onGroup' | 'clock'
 > {
   unitsOf?: (item: Item) => number;
   /** Splits a group where items must not be in one transaction. Items in no round are answered 90. */
@@ -132,19 +132,25 @@ interface GroupOptions<Item> extends Pick<
  * repeat, so a failed round is retried.
  */
 export function createGroups<Item, Done>(
-  { log, unitsOf = () => 1, roundsOf = (items) => [items], ...options }: GroupOptions<Item>,
+  {
+    log,
+    unitsOf = () => 1,
+    roundsOf = (items) => [items],
+    clock = systemClock,
+    ...options
+  }: GroupOptions<Item>,
   change: (shardId: number, items: readonly Item[]) => Promise<Done[]>,
 ) {
-  const warn = throttledWarn('changes of registrations did not commit');
+  const warn = throttledWarn('changes of registrations did not commit', clock);
 
   /** Commits changes of one shard now, without a queue. Returns one outcome per item, in order. Never rejects. */
   async function commit(items: readonly Item[], shardId: number) {
     const outcomes = new Map<Item, Done | Undone>(items.map((item) => [item, 'overloaded']));
-    const giveUpAt = performance.now() + options.answerWithinMs / 2;
+    const giveUpAt = clock.now() + options.answerWithinMs / 2;
     for (const round of roundsOf(items)) {
       const done = await commitRound(round, shardId);
       round.forEach((item, index) => outcomes.set(item, done[index]!));
-      if (done[0] === 'overloaded' || done[0] === 'unknown' || performance.now() > giveUpAt) break;
+      if (done[0] === 'overloaded' || done[0] === 'unknown' || clock.now() > giveUpAt) break;
     }
     return [...outcomes.values()];
   }
@@ -160,7 +166,7 @@ export function createGroups<Item, Done>(
     };
     try {
       // Half of the answer time is left for the last attempt.
-      const retries = { delayMs: 50, withinMs: options.answerWithinMs / 2, shouldRetry };
+      const retries = { delayMs: 50, withinMs: options.answerWithinMs / 2, shouldRetry, clock };
       const outcomes: (Done | Undone)[] = await retry(() => change(shardId, items), retries);
       options.onCommitted(shardId);
       return outcomes;
@@ -172,6 +178,7 @@ export function createGroups<Item, Done>(
 
   const admission = createAdmission<Item, Done | Undone>({
     ...options,
+    clock,
     unitsOf,
     commit,
     overloaded: 'overloaded',

@@ -9,7 +9,16 @@ import {
   type Producer,
   type WorkerContext,
 } from '@floodgate/queue';
-import { createFairQueue, isTracing, QueueFull, recordSpan, sqlStateOf, whole } from '@floodgate/service';
+import {
+  createFairQueue,
+  isTracing,
+  QueueFull,
+  recordSpan,
+  sqlStateOf,
+  systemClock,
+  whole,
+  type Timer,
+} from '@floodgate/service';
 
 const ShardBatches = Type.Object({
   shardId: Type.Integer({ minimum: 0 }),
@@ -55,14 +64,18 @@ export function finalizeEnqueuer(
  * everything that commits within the interval in one job, because a job costs far more than the batch's row.
  * `enqueue` adds a job for batches of one shard. No answer waits for it, and it may fail: the relay reads the outbox.
  */
-export function createQueueNotifier(enqueue: (batches: ShardBatches) => Promise<void>, intervalMs: number) {
+export function createQueueNotifier(
+  enqueue: (batches: ShardBatches) => Promise<void>,
+  intervalMs: number,
+  clock = systemClock,
+) {
   const committed = new Map<number, string[]>();
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
 
   /** Enqueues everything that waits for the end of the interval. */
   function flush() {
-    clearTimeout(timer);
-    timer = committed.size > 0 ? setTimeout(flush, intervalMs) : undefined;
+    clock.clearTimeout(timer);
+    timer = committed.size > 0 ? clock.setTimeout(flush, intervalMs) : undefined;
     for (const [shardId, batchIds] of committed) enqueue({ shardId, batchIds }).catch(() => {});
     committed.clear();
   }
@@ -84,11 +97,11 @@ type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
  * While Postgres is down, batches stay pending. The relay finds them when Postgres is up again.
  * A shard that does not answer blocks one job. The shard's other jobs are snoozed, and other shards continue.
  */
-export function finalizeBatches(deps: Dependencies): JobHandler<ShardBatches> {
+export function finalizeBatches(deps: Dependencies, clock = systemClock): JobHandler<ShardBatches> {
   // One job per shard runs at a time. In Postgres the others would wait for the journal head and hold a connection each.
   const { timeoutMs: patienceMs } = finalizeBatchesJob;
   // A job waits so long for another job of its shard, and then it is snoozed.
-  const options = { answerWithinMs: 500, abandonsStarted: false, patienceMs };
+  const options = { answerWithinMs: 500, abandonsStarted: false, patienceMs, clock };
   const queues = new Map<number, ReturnType<typeof createFairQueue>>();
   return async (batches, context) => {
     const queue = queues.getOrInsertComputed(batches.shardId, () => createFairQueue(options));

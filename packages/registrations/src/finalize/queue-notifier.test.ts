@@ -1,20 +1,23 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { ManualClock } from '../../../../test/harness/manual-clock.ts';
 import { createQueueNotifier } from './finalize-batches.ts';
 
-// Only the clock is fake: the tests are about time.
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+let clock: ManualClock;
+beforeEach(() => void (clock = new ManualClock()));
 
 function recordedNotifier() {
   const rings: string[][] = [];
-  return { rings, notifier: createQueueNotifier(async ({ batchIds }) => void rings.push(batchIds), 25) };
+  return {
+    rings,
+    notifier: createQueueNotifier(async ({ batchIds }) => void rings.push(batchIds), 25, clock),
+  };
 }
 
 test('after a quiet time a batch is enqueued at once', () => {
   const { rings, notifier } = recordedNotifier();
   notifier.notify(0, 'a');
   expect(rings).toEqual([['a']]);
-  vi.advanceTimersByTime(25);
+  clock.block(25);
   notifier.notify(0, 'b');
   expect(rings).toEqual([['a'], ['b']]);
 });
@@ -22,9 +25,9 @@ test('after a quiet time a batch is enqueued at once', () => {
 test('batches that commit within the interval are enqueued together, when it ends', () => {
   const { rings, notifier } = recordedNotifier();
   for (const batchId of ['a', 'b', 'c']) notifier.notify(0, batchId);
-  vi.advanceTimersByTime(24);
+  clock.block(24);
   expect(rings).toEqual([['a']]);
-  vi.advanceTimersByTime(1);
+  clock.block(1);
   expect(rings).toEqual([['a'], ['b', 'c']]);
 });
 
@@ -34,13 +37,13 @@ test('flush enqueues what was held back, once', () => {
   notifier.notify(0, 'b');
   notifier.flush();
   notifier.flush();
-  vi.advanceTimersByTime(100);
+  clock.block(100);
   expect(rings).toEqual([['a'], ['b']]);
 });
 
 test('batches of different shards are enqueued apart', () => {
   const jobs: unknown[] = [];
-  const notifier = createQueueNotifier(async (batches) => void jobs.push(batches), 25);
+  const notifier = createQueueNotifier(async (batches) => void jobs.push(batches), 25, clock);
   notifier.notify(0, 'first');
   for (const [batchId, shardId] of [
     ['a', 0],

@@ -9,13 +9,14 @@ import {
 import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
 import type { CursorProblem } from '@floodgate/journal';
+import type { Clock } from '@floodgate/service';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { entryOf } from '../status/find-registrations.ts';
 import { CURSOR_PROBLEMS, listRegistrations } from './list-registrations.ts';
 
 /** GET /events/registrations: the changes of the caller's registrations, in order, after a cursor. */
-export function addListRoute(api: Routes, reads: Database, answerWithinMs: number) {
-  const answerPage = createPageAnswer(answerWithinMs);
+export function addListRoute(api: Routes, reads: Database, answerWithinMs: number, clock?: Clock) {
+  const answerPage = createPageAnswer(answerWithinMs, clock);
   api.get(
     '/events/registrations',
     {
@@ -53,9 +54,9 @@ interface PageRequest {
 }
 
 /** Returns a function that answers a request for a page of the journal: with 11 if the list cannot continue from the cursor. */
-export function createPageAnswer(answerWithinMs: number) {
+export function createPageAnswer(answerWithinMs: number, clock?: Clock) {
   // One connection for all callers: lists must not delay registrations.
-  const queue = createFairQueue({ answerWithinMs });
+  const queue = createFairQueue({ answerWithinMs, clock });
   return async function answerPage<Page extends object, Answer, Failed>(
     { principal, query: { after = '0', limit = String(DEFAULT_LIMIT) }, raw }: PageRequest,
     reply: { fail(code: '11', specifics: object): Failed },

@@ -4,13 +4,15 @@ import {
   createSemaphore,
   recordCommit,
   recordSpan,
+  sleep,
   sqlStateOf,
+  systemClock,
   throttledWarn,
+  type Clock,
   type Logger,
 } from '@floodgate/service';
 import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createAdmission, type AdmissionOptions } from '../admission/admission-queue.ts';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
 import {
@@ -36,11 +38,13 @@ interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
   onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
   /** No attempt starts later than this after the first one. */
   answerWithinMs: number;
+  clock: Clock;
 }
 
 /** Dependencies of the functions that register attendees and change registrations. */
-export interface RegistrationsOptions extends Omit<CommitDependencies, 'locked' | 'onFailure'> {
+export interface RegistrationsOptions extends Omit<CommitDependencies, 'locked' | 'onFailure' | 'clock'> {
   log: Logger;
+  clock?: Clock | undefined;
   /** Maximum of registrations in one commit. */
   groupLimit: number;
   /** Maximum of registrations that wait for a commit. */
@@ -54,16 +58,18 @@ const GROUPS_AT_ONCE = 8;
 const PATIENCE_MS = 250;
 
 /** Returns functions that register attendees. They group calls, commit the groups and resolve each call to its outcome. */
-export function openRegistrations({ log, ...options }: RegistrationsOptions) {
-  const warn = throttledWarn('a batch did not commit');
+export function openRegistrations({ log, clock = systemClock, ...options }: RegistrationsOptions) {
+  const warn = throttledWarn('a batch did not commit', clock);
   const deps: CommitDependencies = {
     ...options,
-    locked: createLockedTickets(log),
+    clock,
+    locked: createLockedTickets(log, clock),
     onFailure: (error, facts) => warn(log, { err: error, ...facts }),
   };
-  const withPermit = createSemaphore(GROUPS_AT_ONCE, PATIENCE_MS);
+  const withPermit = createSemaphore(GROUPS_AT_ONCE, PATIENCE_MS, clock);
   const admission = createAdmission<Submission, Outcome>({
     ...options,
+    clock,
     commit: (submissions) => withPermit(() => commitBatch(deps, submissions)),
     unitsOf: seatsOf,
     overloaded: OVERLOADED,
@@ -110,7 +116,7 @@ const STATEMENT_TIMEOUT = '57014';
  * lost attempt can commit. So `overloaded` means that nothing was reserved, and `unknown` that Postgres did not answer.
  */
 export function commitBatch(deps: CommitDependencies, submissions: Part): Promise<Outcome[]> {
-  const giveUpAt = performance.now() + deps.answerWithinMs;
+  const giveUpAt = deps.clock.now() + deps.answerWithinMs;
   return commitPart({ ...deps, giveUpAt }, submissions);
 }
 
@@ -124,7 +130,7 @@ async function commitPart(commit: Commit, part: Part): Promise<Outcome[]> {
     if (result === 'unknown') return repeatLost(commit, batchId, part);
     const outcomes = await afterRollback(commit, part, result, attempts);
     if (outcomes) return outcomes;
-    if (performance.now() >= commit.giveUpAt) return decide(part, OVERLOADED);
+    if (commit.clock.now() >= commit.giveUpAt) return decide(part, OVERLOADED);
   }
   return [];
 }
@@ -166,13 +172,13 @@ async function attempt(commit: Commit, batchId: string, part: Part, isRepeat: bo
 
 /** Repeats an attempt whose connection was lost, with the same id and undivided, until Postgres answers. */
 async function repeatLost(commit: Commit, batchId: string, part: Part): Promise<Outcome[]> {
-  while (performance.now() < commit.giveUpAt) {
+  while (commit.clock.now() < commit.giveUpAt) {
     const result = await attempt(commit, batchId, part, true);
     if (typeof result !== 'string') return result;
     // The lost attempt has the same values and fails as well.
     if (result === 'bad-value') return halve(commit, part, { kind: 'failed' });
     if (result === 'conflict') await forgetKeys(commit, part);
-    await delay(RETRY_DELAY_MS);
+    await sleep(commit.clock, RETRY_DELAY_MS);
   }
   return decide(part, { kind: 'unknown' });
 }
@@ -199,7 +205,7 @@ async function halve(commit: Commit, part: Part, outcome: Outcome): Promise<Outc
   if (part.length === 1) return [outcome];
   const middle = Math.ceil(part.length / 2);
   const commitHalf = async (half: Part) =>
-    performance.now() < commit.giveUpAt ? commitPart(commit, half) : decide(half, OVERLOADED);
+    commit.clock.now() < commit.giveUpAt ? commitPart(commit, half) : decide(half, OVERLOADED);
   const first = await commitHalf(part.slice(0, middle));
   return first.concat(await commitHalf(part.slice(middle)));
 }
@@ -217,20 +223,20 @@ const LOCKED = 'another transaction keeps a ticket locked; registrations for it 
  * operator forgot. While a breaker is open, registrations for the ticket are refused at once. Otherwise all registrations in their
  * group would wait with them.
  */
-export function createLockedTickets(log: Logger) {
+export function createLockedTickets(log: Logger, clock = systemClock) {
   /** By ticket and event, until a group with the ticket commits. A request that names another event is not affected. */
   const locks = new Map<string, { coolDownMs: number; refusedUntil: number }>();
   return {
     /** Returns whether the ticket's breaker is open. */
     has: (ticket: TicketOfEvent) =>
-      locks.size > 0 && performance.now() < (locks.get(nameOf(ticket))?.refusedUntil ?? 0),
+      locks.size > 0 && clock.now() < (locks.get(nameOf(ticket))?.refusedUntil ?? 0),
 
     /** Opens the breakers. One that was opened before stays open for twice as long as the last time. */
     lock(tickets: readonly TicketOfEvent[]) {
       for (const ticket of tickets) {
         const known = locks.get(nameOf(ticket));
         const coolDownMs = known ? Math.min(2 * known.coolDownMs, MAX_COOL_DOWN_MS) : COOL_DOWN_MS;
-        locks.set(nameOf(ticket), { coolDownMs, refusedUntil: performance.now() + coolDownMs });
+        locks.set(nameOf(ticket), { coolDownMs, refusedUntil: clock.now() + coolDownMs });
         if (!known) log.warn({ ticketId: ticket.ticketId }, LOCKED);
       }
     },

@@ -1,24 +1,24 @@
 import { createLogger } from '@floodgate/service';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { ManualClock } from '../../../../test/harness/manual-clock.ts';
 import { createLockedTickets, type LockedTickets } from './commit-batch.ts';
 
 const ticket = { ticketId: 1, eventId: 1001 };
+let clock: ManualClock;
 let lines: string[];
 let locked: LockedTickets;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['performance'] });
+  clock = new ManualClock();
   lines = [];
   const destination = { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) };
-  locked = createLockedTickets(createLogger('test', 'info', destination));
+  locked = createLockedTickets(createLogger('test', 'info', destination), clock);
 });
-
-afterEach(() => void vi.useRealTimers());
 
 /** Returns for how long the breaker stays open from now on. */
 function refusedForMs(): number {
   let ms = 0;
-  for (; locked.has(ticket); ms += 100) vi.advanceTimersByTime(100);
+  for (; locked.has(ticket); ms += 100) clock.block(100);
   return ms;
 }
 

@@ -1,6 +1,7 @@
 import { answering, COMMON_FAILURES, success, TestEventReset } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
+import type { Clock } from '@floodgate/service';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql, type RawBuilder } from 'kysely';
 import type { ChangeGroups } from '../change/change-registrations.ts';
@@ -16,9 +17,20 @@ const SCHEMA = {
 };
 
 /** POST /events/reset: cancels the caller's registrations under a test event, and deletes its idempotency keys. */
-export function addResetRoute(api: Routes, db: Database, cancels: ChangeGroups, answerWithinMs: number) {
+export function addResetRoute(
+  api: Routes,
+  db: Database,
+  cancels: ChangeGroups,
+  answerWithinMs: number,
+  clock?: Clock,
+) {
   // One at a time, so that resets do not take the connections that live registrations need.
-  const queue = createFairQueue({ answerWithinMs, abandonsStarted: false, patienceMs: answerWithinMs });
+  const queue = createFairQueue({
+    answerWithinMs,
+    abandonsStarted: false,
+    patienceMs: answerWithinMs,
+    clock,
+  });
   api.post('/events/reset', { schema: SCHEMA }, async (request, reply) => {
     const { principal, raw } = request;
     if (principal.mode !== 'test') return reply.fail('60', { message: 'Only a test event can be reset' });
