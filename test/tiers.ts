@@ -27,7 +27,7 @@ const EVIDENCE: Record<string, string[]> = {
     'test/client/package.test.ts',
   ],
   'loads a whole installation, as the benchmark and the rehearsal do': [
-    'apps/bench/src/{bench,bench-peers}.test.ts',
+    'apps/bench/src/{main,contenders/batched-inserts,contenders/peers}.test.ts',
     'test/rehearsal/rehearse.test.ts',
   ],
   'reads 100 distorted codes from the picture of a camera, one after the other': [
