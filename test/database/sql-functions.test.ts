@@ -62,7 +62,9 @@ import { roleOf, withRole } from '../harness/service-roles.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({
+  own: 'it counts the calls of functions, and takes whatever is due in a shard',
+});
 
 // Each SQL function does on a Citus cluster what it does on one Postgres: it is called as the services call it, with their roles and
 // prepared statements, and the test reads what it has stored. The rules themselves are tested by the folders of their capabilities.
@@ -89,7 +91,7 @@ test.beforeAll(async () => {
 const connectAs = (service: ServiceName) =>
   connect({
     connectionString: withRole(roleOf(service), given.database.url),
-    applicationName: `floodgate-${service}`,
+    applicationName: `contract-${service}`,
     connectTimeoutMs: 60_000,
     maxConnections: 3,
     prepareStatements: true,
@@ -385,7 +387,8 @@ describe('change_registrations', () => {
 
   test('changes nothing after the deadline, nor without the pass code', async () => {
     const serials = await sell(seat());
-    expect(await change('cancelled', serials, new Date(Date.now() - 1_000))).toEqual(['too-late']);
+    const deadline = new Date(Date.now() - 60_000);
+    expect(await change('cancelled', serials, deadline)).toEqual(['too-late']);
     const guessed = { ...given.gala, serial: serials[0]!, passCode: passCode + 1 };
     expect(await changeRegistrations(api, given.gala.shardId, 'cancelled', [guessed])).toEqual([null]);
     expect(await takenOf(given.ticketId)).toEqual([1]);
@@ -884,7 +887,7 @@ test('every function of the folder was executed, on the servers of the shards al
   expect(await reconcile(given.db)).toEqual([]);
   // Connections report what they have called when they end.
   await disconnect();
-  await waitForEndOfConnections(given.db, 'floodgate-');
+  await waitForEndOfConnections(given.db, 'contract-');
   if (inject('engine') === 'citus') expect((await calledFunctions(given.database))[0]).toEqual([]);
   await expect
     .poll(async () => [...new Set((await calledFunctions(given.database)).flat())].toSorted())
