@@ -7,7 +7,7 @@ const NEEDS_SERVERS =
 
 const root = new URL('..', import.meta.url).pathname;
 const exclude = ['**/node_modules/**'];
-const tests = globSync('{apps,packages,test/layout}/**/*.test.ts', { cwd: root, exclude });
+const tests = globSync('{apps,packages,test/layout,test/histories}/**/*.test.ts', { cwd: root, exclude });
 
 // The tests that need no server: an answer within seconds, while one writes.
 export default defineConfig({
