@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkHistory, type Tolerance, type Violation } from './check-history.ts';
 import {
+  newHistory,
   newRequest,
   type AttemptEnd,
   type History,
@@ -99,7 +100,7 @@ function check(
     tickets: [{ id: 1, capacity, taken }],
     allocations,
   };
-  return checkHistory({ requests, waiting: [], lookups }, stored, tolerance).map(({ kind }) => kind);
+  return checkHistory({ ...newHistory(), requests, lookups }, stored, tolerance).map(({ kind }) => kind);
 }
 
 test.each<[string, RequestRecord[], StoredRegistration[]]>([
@@ -223,7 +224,7 @@ test('finds a basket of which a part is confirmed', () => {
   const seats = ['a', 'b'].map((id) => ({ ...seat({ id, confirmations: [cut] }), attempts: [] }));
   const rows = [row(), row({ requestId: 'b', isHeld: true, changes: [] })];
   const problems = checkHistory(
-    { requests: seats, waiting: [], lookups: [] },
+    { ...newHistory(), requests: seats },
     { registrations: rows, entries: [], offered: [], tickets: [], allocations: [] },
     STRICT,
   ).map(({ problem }) => problem);

@@ -13,7 +13,7 @@ import { checkHistory, type Violation } from './check-history.ts';
 import { deploy, type Deployment } from './deployment.ts';
 import { createEvents, type EventOnSale } from './events-on-sale.ts';
 import type { Fault } from './fault.ts';
-import { newRequest, type History, type RequestRecord } from './history.ts';
+import { newHistory, newRequest, type History, type RequestRecord } from './history.ts';
 import { Random } from './random.ts';
 import { isFinalized, readNow, readStored } from './read-stored.ts';
 
@@ -139,7 +139,7 @@ const unanswered = (request: RequestRecord): Violation => ({ kind: 'stuck', prob
 
 /** A partner's platform that uses the client. */
 class Platform {
-  readonly history: History = { requests: [], waiting: [], lookups: [] };
+  readonly history: History = newHistory();
   answered = 0;
   unknown = 0;
   readonly #startedAt = performance.now();
