@@ -7,7 +7,7 @@ const root = new URL('..', import.meta.url).pathname;
 // Unit tests lie beside the code, tests that cross packages below test/. Both may use the services.
 const EVERYTHING = ['{apps,packages}/*/src/**/*.test.ts', 'test/**/*.test.ts'];
 
-const FAULTS = ['test/faults/faults*.test.ts'];
+const FAULTS = ['test/faults/*.evidence.test.ts'];
 
 const globalSetup = ['test/servers/global-setup.ts'];
 

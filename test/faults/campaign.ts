@@ -8,7 +8,8 @@ import { runRound, type Round, type RoundOptions, type RoundResult } from './run
 
 export interface CampaignOptions extends RoundOptions {
   seed: number;
-  rounds: number;
+  /** By default each fault strikes in one round. */
+  rounds?: number;
   /**
    * At most this many rounds more, each with a fault of which a listed pair was not met (reached.ts). Pairs that are
    * still missed then are a failure. By default pairs are only counted.
@@ -52,14 +53,15 @@ export interface CampaignResult {
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const available = availableFaults(options);
   if (available.length === 0) throw new Error('no such fault, or none that this machine can try');
+  const { rounds = available.length } = options;
   const results: RoundResult[] = [];
   const reached = () => sumReached(results.map((result) => result.reached));
   const missed = () => (options.extraRounds === undefined ? [] : missedOf(available, reached()));
   await using deployments = new Deployments();
-  for (let round = 1; round <= options.rounds + (options.extraRounds ?? 0); round += 1) {
+  for (let round = 1; round <= rounds + (options.extraRounds ?? 0); round += 1) {
     if (options.signal?.aborted) break;
     if (options.onlyRound !== undefined && options.onlyRound !== round) continue;
-    const isExtra = round > options.rounds;
+    const isExtra = round > rounds;
     const wanted = isExtra ? ofMissed(available, missed(), round) : available;
     if (wanted.length === 0) break;
     const drawn = draw(wanted, options, round);

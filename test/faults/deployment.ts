@@ -27,7 +27,7 @@ const DATABASE = 'floodgate_test_faults';
 const START_WITHIN_MS = 60_000;
 /** Of its output, what tells why a process has ended. */
 const TAIL = 2_000;
-/** Of the suite's own: it waits for a lost server no longer than that. */
+/** Of the suite's own. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const WARNINGS = 12;
 const APIS = 2;
@@ -207,8 +207,11 @@ export class RedisUnderTest implements Breakable {
 /** Which servers a deployment uses: one Postgres and one Redis, a Redis Cluster, or a Citus cluster. */
 export type DeploymentKind = 'redis' | 'redis-cluster' | 'citus';
 
-/** Starts all of it. */
-export async function deploy(kind: DeploymentKind): Promise<Deployment> {
+/** Starts all of it. The suite waits for a lost server for `statementTimeoutMs`. */
+export async function deploy(
+  kind: DeploymentKind,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+): Promise<Deployment> {
   await using started = new AsyncDisposableStack();
   const citus = kind === 'citus' ? started.use(await CitusUnderTest.start(DATABASE)) : null;
   const postgres =
@@ -229,7 +232,7 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   if (!citus) await createDatabase(postgres.url(), DATABASE);
   const databaseUrl = withDatabase(postgres.url(), DATABASE);
   const db = started.adopt(
-    openDatabase(wires.suiteToPostgres.through(databaseUrl), STATEMENT_TIMEOUT_MS),
+    openDatabase(wires.suiteToPostgres.through(databaseUrl), statementTimeoutMs),
     (pool) => pool.destroy(),
   );
   await migrateAll(databaseUrl);

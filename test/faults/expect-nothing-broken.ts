@@ -4,10 +4,7 @@ import { reachedTable } from './reached.ts';
 import { describeMissed, describeRound, describeViolations, recoveryTable } from './report.ts';
 import type { RoundResult } from './run-round.ts';
 
-type Options = Pick<
-  CampaignOptions,
-  'rounds' | 'extraRounds' | 'hold' | 'isOnCitus' | 'onlyFault' | 'hasNoBounds'
->;
+type Options = Pick<CampaignOptions, 'extraRounds' | 'hold' | 'isOnCitus' | 'onlyFault'>;
 
 /**
  * Runs rounds of faults, and fails if one of them shows a violation, or if a listed pair of fault and state was not
@@ -30,7 +27,7 @@ export async function expectNothingBroken(options: Options): Promise<void> {
   process.stdout.write(`seed ${seed}\n${recoveryTable(results)}\n\n${reachedTable(reached)}\n`);
   const tables = missed.length > 0 ? [describeMissed(missed), reachedTable(reached)] : [];
   expect([...broken, ...tables].join('\n')).toBe('');
-  expect(results.length).toBeGreaterThanOrEqual(options.rounds);
+  expect(results.length).toBeGreaterThan(0);
 }
 
 /** The command that runs a round again. A round for a missed pair has its fault alone. */

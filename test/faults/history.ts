@@ -140,7 +140,7 @@ export interface CallRecord {
   answer: string | null;
   /** Whether it wants all seats or none. */
   all?: boolean;
-  /** The state of an entry that was read. */
+  /** The state of an entry that was read. "done": nothing is left to reset. */
   state?: string;
   seats: CalledSeat[];
 }

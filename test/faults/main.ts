@@ -13,7 +13,7 @@ import {
 } from './report.ts';
 
 const USAGE = `npm run test:faults -- [--rounds 200] [--seed N] [--round K] [--fault NAME] [--hold-ms 200-4000] [--citus] [--history DIR]
-npm run test:faults -- --client [--registrations 100000] [--seed N] [--fault NAME] [--hold-ms 200-4000]
+npm run test:faults -- --client [--registrations 100000] [--seed N] [--fault NAME] [--hold-ms 200-4000] [--history DIR]
 
 Strikes a whole deployment (2 APIs, 2 workers, 2 delivery processes, Postgres, Redis) with faults while partners register, and checks the
 history afterwards. Then a second checker reads the file with the history of the round. --history keeps all these files, for
@@ -74,6 +74,7 @@ if (values.client) {
     seed,
     registrations: whole('registrations', values.registrations),
     onlyFault: fault,
+    directory: values.history,
     hold: { from, to },
     onStruck: ({ name }, answered) => process.stdout.write(`${answered} answered, ${name}\n`),
     onMissing: ({ name }, reason) => process.stdout.write(`left out: ${name} (${reason})\n`),

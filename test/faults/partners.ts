@@ -262,6 +262,7 @@ export class Partners {
       const isMore =
         'envelope' in answer && (answer.envelope.responseData as { more?: boolean } | null)?.more;
       const isFinal = end.kind === 'answered' && !isMore && !RETRY_CODES.has(end.code);
+      if (isFinal) record.state = 'done';
       // It may go on where nobody waits for it.
       if (end.kind !== 'answered') this.#calls.maybeReset.add(event);
       for (const request of this.#calls.history.requests.filter((one) => one.event === event)) {

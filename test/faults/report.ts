@@ -55,11 +55,13 @@ function listViolations(violations: readonly Violation[]): string {
 
 /** What came of registering through the client. */
 export function describeClientCampaign(result: ClientCampaignResult): string {
-  const { faults, granted, soldOut, unknown, stored, seconds: elapsed, violations } = result;
+  const { faults, granted, soldOut, unknown, stored, seconds: elapsed, violations, openAt, file } = result;
+  const leastOpen = Math.min(...Object.values(openAt));
   return [
     `${faults.length} faults in ${elapsed.toFixed(0)} s: ${granted} granted, ${soldOut} sold out, ${stored} stored, ` +
-      `${unknown} asked again; ${countViolations(violations)}`,
+      `${unknown} asked again, at least ${leastOpen} open when a fault struck; ${countViolations(violations)}`,
     ...(violations.length > 0 ? [listViolations(violations)] : []),
+    `history: ${file}`,
   ].join('\n');
 }
 

@@ -16,6 +16,10 @@
  *
  * So the search refuses a history if and only if there is no such order. bounded-counter.test.ts compares it with a
  * search through all orders.
+ *
+ * If many seats can be released before their grant must happen, there are too many states. Then a second search forgets
+ * that a seat is released after its grant, so that all operations with the same amount are alike. It accepts more
+ * histories, and says so. Whatever it refuses has no valid order.
  */
 
 export interface Operation {
@@ -46,12 +50,13 @@ export interface CounterHistory {
 }
 
 export type Verdict =
-  | { kind: 'ok' }
+  /** `isRelaxed`: only the second search has decided it. */
+  | { kind: 'ok'; isRelaxed: boolean }
   | { kind: 'refused'; line: number; problem: string }
   | { kind: 'undecided'; problem: string };
 
-/** Beyond this number of states the search gives up, and says so. */
-const MOST_STATES = 50_000;
+/** A search gives up after this number of steps. */
+const MOST_STEPS = 100_000;
 
 /** One possible state of the counter. */
 interface State {
@@ -70,12 +75,13 @@ interface Moment {
 }
 
 export function checkCounter(history: CounterHistory): Verdict {
-  try {
-    return new Search(history).run();
-  } catch (error) {
-    if (error instanceof TooManyStates) return { kind: 'undecided', problem: error.message };
-    throw error;
-  }
+  return new Search(history, false).run() ?? checkRelaxed(history);
+}
+
+/** Forgets that a seat is released after its grant. */
+export function checkRelaxed(history: CounterHistory): Verdict {
+  const verdict = new Search(history, true).run();
+  return verdict ?? { kind: 'undecided', problem: 'too many orders are possible' };
 }
 
 class TooManyStates extends Error {}
@@ -91,15 +97,17 @@ class Search {
   /** The capacity has room for all grants. */
   readonly #isRoomy: boolean;
   readonly #numbers = new Map<object, number>();
+  readonly #isRelaxed: boolean;
   #now = 0;
+  #steps = 0;
   #states: State[] = [{ value: 0, made: new Set(), satisfied: new Set() }];
 
-  constructor({ operations, readings, capacityAt }: CounterHistory) {
+  constructor({ operations, readings, capacityAt }: CounterHistory, isRelaxed: boolean) {
     this.#capacityAt = capacityAt;
-    const early = operations.filter(({ after, start }) => after && after.end >= start);
+    this.#isRelaxed = isRelaxed;
+    const early = operations.filter(({ after, start }) => !isRelaxed && after && after.end >= start);
     this.#releasesOf = Map.groupBy(early, ({ after }) => after!);
-    const grants = operations.filter(({ amount }) => amount > 0);
-    this.#isRoomy = grants.reduce((sum, { amount }) => sum + amount, 0) <= capacityAt(-Infinity);
+    this.#isRoomy = mostOf(operations) <= capacityAt(-Infinity);
     this.#moments = [
       ...operations.flatMap((operation) => momentsOf(operation, { operation })),
       ...readings.flatMap((reading) => momentsOf(reading, { reading })),
@@ -107,7 +115,17 @@ class Search {
     for (const one of [...operations, ...readings]) this.#numbers.set(one, this.#numbers.size);
   }
 
-  run(): Verdict {
+  /** Null: there are too many states. */
+  run(): Verdict | null {
+    try {
+      return this.#run();
+    } catch (error) {
+      if (error instanceof TooManyStates) return null;
+      throw error;
+    }
+  }
+
+  #run(): Verdict {
     for (const { time, isEnd, operation, reading } of this.#moments) {
       this.#now = time;
       if (operation && !isEnd) this.#begin(operation);
@@ -117,7 +135,7 @@ class Search {
       if (problem !== null) return { kind: 'refused', line: (operation ?? reading)!.line, problem };
       if (reading && !isEnd) this.#states = this.#states.map((state) => this.#satisfy(state));
     }
-    return { kind: 'ok' };
+    return { kind: 'ok', isRelaxed: this.#isRelaxed };
   }
 
   #begin(operation: Operation): void {
@@ -225,7 +243,6 @@ class Search {
         const key = this.#keyOf(next);
         if (!found.has(key)) found.set(key, next);
       }
-      if (found.size > MOST_STATES) throw new TooManyStates(`more than ${MOST_STATES} states are possible`);
     }
     return [...found.values()];
   }
@@ -251,8 +268,8 @@ class Search {
 
   #canMake({ value, made }: State, operation: Operation): boolean {
     const { amount, after } = operation;
-    if (made.has(operation) || value + amount > this.#capacityAt(this.#now) || value + amount < 0)
-      return false;
+    if (made.has(operation) || value + amount > this.#capacityAt(this.#now)) return false;
+    if (this.#isRelaxed) return true;
     // It has happened, or has ended and so has happened.
     return (
       after === undefined || made.has(after) || (after.start <= this.#now && !this.#open.includes(after))
@@ -260,6 +277,8 @@ class Search {
   }
 
   #make({ value, made, satisfied }: State, operation: Operation): State {
+    this.#steps += 1;
+    if (this.#steps > MOST_STEPS) throw new TooManyStates();
     return this.#satisfy({
       value: value + operation.amount,
       made: new Set([...made, operation]),
@@ -284,6 +303,16 @@ class Search {
 }
 
 const order = (a: number, b: number) => (a < b ? -1 : Number(a > b));
+
+/** The most that the counter can be at any time, if grants happen at their start and releases at their end. */
+function mostOf(operations: readonly Operation[]): number {
+  const steps = operations
+    .map(({ start, end, amount }) => ({ time: amount > 0 ? start : end, amount }))
+    .sort((a, b) => order(a.time, b.time) || b.amount - a.amount);
+  let [value, most] = [0, 0];
+  for (const { amount } of steps) most = Math.max(most, (value += amount));
+  return most;
+}
 
 const momentsOf = ({ start, end }: { start: number; end: number }, what: object): Moment[] => [
   { time: start, isEnd: false, ...what },

@@ -37,7 +37,7 @@ export interface Call {
   answer: string | null;
   /** All seats or none. */
   all?: boolean;
-  /** What "read" answered about an entry of a waiting list. */
+  /** What "read" answered about an entry of a waiting list. "done": "reset" has released all earlier seats. */
   state?: string;
   seats: CalledSeat[];
 }

@@ -207,7 +207,9 @@ class Releases {
     // Its successor has the seat.
     if (seat.isReplaced) return null;
     const causes = this.#causesOf(seat);
-    const said = causes.filter(({ answer, line }) => hasEffect(answer) && line.call !== 'reset');
+    const said = causes.filter(
+      ({ answer, line }) => hasEffect(answer) && (line.call !== 'reset' || isComplete(line, seat)),
+    );
     if (!stored.released) {
       const [first] = said;
       return first ? { line: first.line.line, problem: `released seat ${seat.pass}, which is taken` } : null;
@@ -242,6 +244,10 @@ class Releases {
     return [...own, ...resets].filter(({ line }) => !(isConfirmed && line.call === 'expire'));
   }
 }
+
+/** Whether a reset has released the seat at its end. */
+const isComplete = ({ state, start }: LineOfCall, { granted }: Seat) =>
+  state === 'done' && granted.end <= start;
 
 /** The latest time at which a release took effect. One that came after the end of the hold may have found it ended already. */
 function latestOf({ line }: Attempt, causes: readonly Attempt[]): number {
