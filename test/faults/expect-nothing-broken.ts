@@ -18,6 +18,7 @@ export async function expectNothingBroken(options: Options): Promise<void> {
     seed,
     isLong: false,
     onRound: (round, result, isExtra) => {
+      process.stdout.write(`${describeRound(String(round), result)}\n`);
       if (result.violations.length === 0) return;
       const again = `${replayOf(options, seed, isExtra ? result : null)} --round ${round}`;
       broken.push(describeRound(`round ${round}:`, result), describeViolations(again, result));
