@@ -14,10 +14,11 @@ export type Tier = 'gate' | 'evidence' | 'timing';
 /** Files of the evidence tier, by the reason why they are not in the gate. */
 const EVIDENCE: Record<string, string[]> = {
   'strikes with real faults, and waits in real time until the service has recovered': [
-    'test/faults/faults*.test.ts',
+    '{apps,packages}/*/src/**/*.evidence.test.ts',
+    'test/**/*.evidence.test.ts',
     'test/citus/*.test.ts',
     'test/end-to-end/{failover,processes,restore}.test.ts',
-    'test/queue/{cluster-failover,half-open,outages,sentinel}.test.ts',
+    'test/queue/{cluster-failover,half-open,sentinel}.test.ts',
     'test/deliveries/crashes.test.ts',
     'test/mail/at-most-once.test.ts',
   ],
@@ -27,20 +28,16 @@ const EVIDENCE: Record<string, string[]> = {
     'test/client/package.test.ts',
   ],
   'loads a whole installation, as the benchmark and the rehearsal do': [
-    'apps/bench/src/{main,contenders/batched-inserts,contenders/peers}.test.ts',
+    'apps/bench/src/main.test.ts',
+    'apps/bench/src/contenders/*.test.ts',
     'test/rehearsal/rehearse.test.ts',
   ],
-  'reads 100 distorted codes from the picture of a camera, one after the other': [
-    'test/door-app/camera.test.ts',
-  ],
+  'reads 100 distorted codes from the picture of a camera, one after the other': ['test/door-app/camera.test.ts'],
 };
 
 /** Files of the timing tier. Each compares with a reference that is measured in the same run. */
 const TIMING: Record<string, string[]> = {
-  'a share, a rate or a latency under load': [
-    'test/registrations/fair-shares.test.ts',
-    'test/partners/mixed-limit.test.ts',
-  ],
+  'a share, a rate or a latency under load': ['test/**/*.timing.test.ts'],
 };
 
 /** The files of the gate that also run on Citus, where there is a cluster. The evidence tier runs everything there. */

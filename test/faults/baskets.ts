@@ -2,6 +2,7 @@ import { seatId, type RequestRecord } from './history.ts';
 import {
   attendeeOf,
   EVENTS,
+  givenSeats,
   namedAttendeeOf,
   passReferenceOf,
   posted,
@@ -44,7 +45,8 @@ export function fillBasket(calls: Calls, event: number): Call {
     seats,
   }));
   const body = { tickets: tickets.filter(({ seats }) => seats > 0), partnerReference: group };
-  return { requests, isKeyed, path: `${EVENTS}/holds`, holdFor: BASKET_HOLD_FOR, body };
+  const call = { name: 'hold', isWhole: true, path: `${EVENTS}/holds`, holdFor: BASKET_HOLD_FOR } as const;
+  return { ...call, requests, isKeyed, body };
 }
 
 /** Abandons a basket, or releases some seats and confirms the others; sometimes at every API, where all are released as well. */
@@ -59,7 +61,11 @@ export async function useBasket(calls: Calls, seats: RequestRecord[]): Promise<v
     api?: number,
   ) => {
     const lists = changed.map((seat) => seat[ENDS_OF[name]]);
-    return calls.repeat(event, `${EVENTS}/holds/${holdReference}/${name}`, lists, posted(body), api);
+    const path = `${EVENTS}/holds/${holdReference}/${name}`;
+    // Without a body, all seats of the basket.
+    const named = name === 'release' && !('passReferences' in body) ? seats : changed;
+    const asked = { name, seats: givenSeats(named) };
+    return calls.repeat({ change: asked, event, path, lists, init: posted(body), api });
   };
   const release = (some: RequestRecord[]) =>
     change('release', some, { passReferences: some.map(passReferenceOf) });

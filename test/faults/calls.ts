@@ -4,9 +4,13 @@ import type { EventOnSale } from './events-on-sale.ts';
 import {
   addressOf,
   labelOf,
+  newHistory,
   newRequest,
   type Attempt,
   type AttemptEnd,
+  type CalledSeat,
+  type CallRecord,
+  type CallWindow,
   type History,
   type RequestRecord,
 } from './history.ts';
@@ -36,6 +40,9 @@ export const EVENTS = '/api/v1/events';
 
 /** What a partner asks for at once. */
 export interface Call {
+  name: 'register' | 'bulk' | 'hold' | 'replace';
+  /** Whether it wants all seats or none. */
+  isWhole?: boolean;
   /** One where it is neither a bulk call nor a basket. */
   requests: RequestRecord[];
   isKeyed: boolean;
@@ -44,11 +51,26 @@ export interface Call {
   body: object;
 }
 
+/** A change that is repeated until it is answered. */
+export interface Repeated {
+  /** As the file of the round has it. */
+  change: { name: string; id?: string; seats: CalledSeat[] };
+  event: number;
+  path: string;
+  /** Where the ends of its attempts belong. */
+  lists: AttemptEnd[][];
+  init: Init;
+  /** By default any. */
+  api?: number | undefined;
+}
+
 /** The calls of partners to the APIs, with a record of each. */
 export class Calls {
-  readonly history: History = { requests: [], waiting: [], lookups: [] };
+  readonly history: History = newHistory();
   readonly options: PartnersOptions;
   readonly #startedAt = performance.now();
+  /** The start in milliseconds of the epoch. */
+  readonly startedAtEpochMs = performance.timeOrigin + this.#startedAt;
   /** Events of which a reset may still be under way. */
   readonly maybeReset = new Set<number>();
   #count = 0;
@@ -65,6 +87,18 @@ export class Calls {
   /** Milliseconds since the start. */
   now(): number {
     return performance.now() - this.#startedAt;
+  }
+
+  /** Returns the record of a call that is made now, for the file of the round. */
+  record(
+    call: string,
+    event: number,
+    seats: CalledSeat[],
+    more: { id?: string; all?: boolean } = {},
+  ): CallRecord {
+    const record = { call, ...more, event, start: this.now(), end: null, answer: null, seats };
+    this.history.calls.push(record);
+    return record;
   }
 
   /** Not of a test event. A reset forgets keys: the same key once more is another registration. */
@@ -100,11 +134,15 @@ export class Calls {
   }
 
   /** Resolves to how the attempt ended for the first of the call's registrations. */
-  async attempt({ requests, isKeyed, path, holdFor, body }: Call): Promise<AttemptEnd> {
+  async attempt(call: Call): Promise<AttemptEnd> {
+    const { requests, isKeyed, path, holdFor, body } = call;
     const [first] = requests as [RequestRecord];
     const api = this.nextApi(first.attempts.at(-1));
+    const record = this.record(call.name, first.event, requests.map(wantedSeat), {
+      all: call.isWhole ?? false,
+    });
     const sentAt = this.now();
-    const ends = await this.send(api, first.event, path, {
+    const ends = await this.send(api, record, path, {
       ...posted(body),
       headers: {
         ...posted(body).headers,
@@ -113,20 +151,15 @@ export class Calls {
       },
     });
     const endAt = (index: number) => ends[index] ?? ends[0]!;
-    requests.forEach(({ attempts }, index) =>
-      attempts.push({ api, sentAt, endedAt: this.now(), end: endAt(index) }),
-    );
+    requests.forEach(({ attempts }, index) => {
+      attempts.push({ api, sentAt, endedAt: this.now(), end: endAt(index) });
+      noteEnd(record.seats[index]!, endAt(index));
+    });
     return endAt(0);
   }
 
   /** Repeats a change until there is a final answer, and now and then once more after that. Resolves to how it ended. */
-  async repeat(
-    event: number,
-    path: string,
-    lists: AttemptEnd[][],
-    init: Init,
-    firstApi?: number,
-  ): Promise<string> {
+  async repeat({ change, event, path, lists, init, api: firstApi }: Repeated): Promise<string> {
     const { random, apiUrls } = this.options;
     let api = firstApi ?? random.between(0, apiUrls.length - 1);
     let label = '';
@@ -135,7 +168,9 @@ export class Calls {
       this.now() < giveUpAt;
       api = random.between(0, apiUrls.length - 1)
     ) {
-      const [end] = (await this.send(api, event, path, init)) as [AttemptEnd];
+      const { name, seats, ...more } = change;
+      const record = this.record(name, event, seats, more);
+      const [end] = (await this.send(api, record, path, init)) as [AttemptEnd];
       for (const ends of lists) ends.push(end);
       label = labelOf(end);
       const isFinal = end.kind === 'answered' && !RETRY_CODES.has(end.code);
@@ -151,12 +186,14 @@ export class Calls {
   }
 
   async lookUp(event: number, what: string, path: string): Promise<void> {
-    const [end] = await this.send(this.nextApi(undefined), event, path, { headers: {} });
+    const [end] = await this.send(this.nextApi(undefined), this.record('look up', event, []), path, {
+      headers: {},
+    });
     this.history.lookups.push({ what, end: end! });
   }
 
-  async send(api: number, event: number, path: string, init: Init): Promise<AttemptEnd[]> {
-    const answer = await this.ask(api, event, path, init);
+  async send(api: number, record: CallRecord, path: string, init: Init): Promise<AttemptEnd[]> {
+    const answer = await this.ask(api, record, path, init);
     if (!('envelope' in answer)) return [answer];
     const { status, envelope } = answer;
     const { responseCode: code, responseData: data } = envelope;
@@ -165,17 +202,18 @@ export class Calls {
       return seats.map(({ passReference }) => ({ ...endOf(answer), code, passReference, holdReference }));
     // A bulk call answers with an envelope for each, unless the whole of it is refused.
     const envelopes = Array.isArray(data) ? (data as Envelope[]) : [envelope];
-    return envelopes.map((one) => endOf({ status, envelope: one }));
+    return envelopes.map((one) => endOf({ ...answer, status, envelope: one }));
   }
 
   async ask(
     api: number,
-    event: number,
+    record: CallRecord,
     path: string,
     { headers, ...init }: Init,
   ): Promise<Answer | AttemptEnd> {
     const { apiUrls, events } = this.options;
-    const { fixture } = events[event]!;
+    const { fixture } = events[record.event]!;
+    const during = () => ({ api, from: record.start, to: this.now() });
     const access = { 'x-secret-key': fixture.secretKey, 'x-event-ref': fixture.eventRef };
     try {
       const response = await fetch(`${apiUrls[api]}${path}`, {
@@ -183,12 +221,17 @@ export class Calls {
         headers: { ...access, ...headers },
         signal: runningTime.timeout(TIMEOUT_MS),
       });
-      return { status: response.status, envelope: (await response.json()) as Envelope };
+      const envelope = (await response.json()) as Envelope;
+      record.end = this.now();
+      record.answer = envelope.responseCode;
+      return { status: response.status, envelope, during: during() };
     } catch (error) {
       // Not even JSON: an answer that no partner was promised.
       if (error instanceof SyntaxError)
-        return { kind: 'answered', status: 0, code: 'none', passReference: null };
-      return { kind: failureOf(error as Error) };
+        return { kind: 'answered', status: 0, code: 'none', passReference: null, during: during() };
+      const kind = failureOf(error as Error);
+      if (kind === 'refused') Object.assign(record, { end: this.now(), answer: kind });
+      return { kind, during: during() };
     }
   }
 }
@@ -215,6 +258,7 @@ export interface Init {
 export interface Answer {
   status: number;
   envelope: Envelope;
+  during: CallWindow;
 }
 
 export interface Envelope {
@@ -225,8 +269,25 @@ export interface Envelope {
 /** Said of what a reset may have cancelled. */
 export const MAYBE: AttemptEnd = { kind: 'answered', status: 0, code: '91', passReference: null };
 
-export function endOf({ status, envelope: { responseCode: code, responseData: data } }: Answer): AttemptEnd {
-  return { kind: 'answered', status, code, passReference: typeof data === 'string' ? data : null };
+export function endOf({ status, envelope, during }: Answer): AttemptEnd {
+  const { responseCode: code, responseData: data } = envelope;
+  return { kind: 'answered', status, code, passReference: typeof data === 'string' ? data : null, during };
+}
+
+/** A seat as the file of the round has it. */
+function wantedSeat({ id, ticketId, replaces }: RequestRecord): CalledSeat {
+  const old = replaces ? passReferenceOf(replaces) : undefined;
+  return { ticket: ticketId, id, ...(old && { old }) };
+}
+
+/** The seats that a partner was given. */
+export const givenSeats = (requests: readonly RequestRecord[]): CalledSeat[] =>
+  requests.map((request) => ({ ticket: request.ticketId, pass: passReferenceOf(request)! }));
+
+function noteEnd(seat: CalledSeat, end: AttemptEnd): void {
+  if (end.kind !== 'answered') return;
+  seat.answer = end.code;
+  if (end.code === '00') seat.pass = end.passReference;
 }
 
 export const nameOf = (id: string) => `Attendee ${id}`;

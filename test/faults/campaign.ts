@@ -1,12 +1,20 @@
+import { rm } from 'node:fs/promises';
 import { deploy, type Deployment, type DeploymentKind } from './deployment.ts';
 import { deploymentsOf, type Fault } from './fault.ts';
 import { FAULTS } from './faults.ts';
 import { Random } from './random.ts';
-import { runRound, type Round, type RoundResult } from './run-round.ts';
+import { missedOf, sumReached, type Missed, type Reached } from './reached.ts';
+import { runRound, type Round, type RoundOptions, type RoundResult } from './run-round.ts';
 
-export interface CampaignOptions {
+export interface CampaignOptions extends RoundOptions {
   seed: number;
-  rounds: number;
+  /** By default each fault strikes in one round. */
+  rounds?: number;
+  /**
+   * At most this many rounds more, each with a fault of which a listed pair was not met (reached.ts). Pairs that are
+   * still missed then are a failure. By default pairs are only counted.
+   */
+  extraRounds?: number | undefined;
   /** On a Citus cluster, in place of one Postgres. */
   isOnCitus?: boolean;
   /** Runs only this round of the campaign: a replay. */
@@ -17,8 +25,8 @@ export interface CampaignOptions {
   hold: { from: number; to: number };
   /** Whether to try what takes long as well: freezes beyond the queue's locks, faults that need servers of their own. */
   isLong: boolean;
-  /** Told of every round when it has ended. */
-  onRound: (round: number, result: RoundResult) => void;
+  /** Told of every round when it has ended, and whether it was one more, for pairs that were missed. */
+  onRound: (round: number, result: RoundResult, isExtra: boolean) => void;
   /** Told of every fault that cannot be tried on this machine. */
   onMissing: (fault: Fault, reason: string) => void;
   /** Begins no further round. */
@@ -33,24 +41,52 @@ const LONG_PERCENT = 25;
 /** A fresh deployment now and then: the books are read whole after every round. */
 const ROUNDS_PER_DEPLOYMENT = 40;
 
+export interface CampaignResult {
+  results: RoundResult[];
+  /** How often each listed pair was met. */
+  reached: Reached;
+  /** The listed pairs that had to be met, and were not. */
+  missed: Missed[];
+}
+
 /** Runs rounds of faults, every kind in turn, alone and mixed, and answers what came of each. */
-export async function runCampaign(options: CampaignOptions): Promise<RoundResult[]> {
+export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const available = availableFaults(options);
   if (available.length === 0) throw new Error('no such fault, or none that this machine can try');
+  const { rounds = available.length } = options;
   const results: RoundResult[] = [];
+  const reached = () => sumReached(results.map((result) => result.reached));
+  const missed = () => (options.extraRounds === undefined ? [] : missedOf(available, reached()));
   await using deployments = new Deployments();
-  for (let round = 1; round <= options.rounds; round += 1) {
+  for (let round = 1; round <= rounds + (options.extraRounds ?? 0); round += 1) {
     if (options.signal?.aborted) break;
     if (options.onlyRound !== undefined && options.onlyRound !== round) continue;
-    const drawn = draw(available, options, round);
+    const isExtra = round > rounds;
+    const wanted = isExtra ? ofMissed(available, missed(), round) : available;
+    if (wanted.length === 0) break;
+    const drawn = draw(wanted, options, round);
     const deployment = await deployments.take(kindOf(drawn.faults[0]!, options));
-    const result = await runRound(deployment, drawn).catch((error: Error) => brokenRound(drawn, error));
+    const result = await runRound(deployment, drawn, options).catch((error: Error) =>
+      brokenRound(drawn, error),
+    );
     results.push(result);
-    options.onRound(round, result);
+    options.onRound(round, result, isExtra);
+    await forgetFile(result, options);
     const leavesRemains = drawn.faults.some((fault) => fault.leavesRemains);
     if (result.violations.length > 0 || leavesRemains) await deployments.discard();
   }
-  return results;
+  return { results, reached: reached(), missed: missed() };
+}
+
+/** One of the faults of which a pair was missed, in turn. */
+function ofMissed(available: readonly Fault[], missed: readonly Missed[], round: number): Fault[] {
+  const faults = available.filter(({ name }) => missed.some(({ fault }) => fault === name));
+  return faults.length === 0 ? [] : [faults[round % faults.length]!];
+}
+
+/** The file of a round is kept if somebody asked for it, or if the round has failed. */
+async function forgetFile({ file, violations }: RoundResult, { directory }: CampaignOptions): Promise<void> {
+  if (file !== '' && violations.length === 0 && directory === undefined) await rm(file);
 }
 
 /** Hands out one deployment at a time, the same again while it is fit for it. */
@@ -137,6 +173,9 @@ function brokenRound(round: Round, error: Error): RoundResult {
     servingAfterMs: Number.NaN,
     finalizedAfterMs: Number.NaN,
     longestStopMs: 0,
+    excused: 0,
+    reached: {},
+    file: '',
     warnings: {},
     violations: [{ kind: 'stuck', problem: error.stack ?? error.message }],
   };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { checkHistory, type Tolerance, type Violation } from './check-history.ts';
+import { checkHistory, countExcused, type Tolerance, type Violation } from './check-history.ts';
 import {
+  newHistory,
   newRequest,
   type AttemptEnd,
   type History,
@@ -99,7 +100,7 @@ function check(
     tickets: [{ id: 1, capacity, taken }],
     allocations,
   };
-  return checkHistory({ requests, waiting: [], lookups }, stored, tolerance).map(({ kind }) => kind);
+  return checkHistory({ ...newHistory(), requests, lookups }, stored, tolerance).map(({ kind }) => kind);
 }
 
 test.each<[string, RequestRecord[], StoredRegistration[]]>([
@@ -223,7 +224,7 @@ test('finds a basket of which a part is confirmed', () => {
   const seats = ['a', 'b'].map((id) => ({ ...seat({ id, confirmations: [cut] }), attempts: [] }));
   const rows = [row(), row({ requestId: 'b', isHeld: true, changes: [] })];
   const problems = checkHistory(
-    { requests: seats, waiting: [], lookups: [] },
+    { ...newHistory(), requests: seats },
     { registrations: rows, entries: [], offered: [], tickets: [], allocations: [] },
     STRICT,
   ).map(({ problem }) => problem);
@@ -265,4 +266,18 @@ test('in a rolling restart, nothing fails that was read', () => {
 test('a partner may wait in vain only where nobody can answer', () => {
   const tolerance = { mayTimeOut: true, mayFail: true };
   expect(check([request({ kind: 'timed-out' })], [], { tolerance })).toEqual([]);
+});
+
+test('a failure while the machine stood still is excused, and a loss is not', () => {
+  const during = { api: 0, from: 0, to: 100 };
+  const busy = { ...answered('90'), during };
+  const late: AttemptEnd = { kind: 'timed-out', during };
+  const strict: Tolerance = { mayTimeOut: false, mayFail: false };
+  const tolerance = { ...strict, keptUp: () => false };
+  expect(check([request(busy, late)], [], { tolerance: strict })).toEqual(['stuck', 'wrong']);
+  expect(check([request(busy, late)], [], { tolerance })).toEqual([]);
+  // A request that was given up may have been registered.
+  expect(check([request(late)], [row()], { tolerance })).toEqual([]);
+  expect(check([request(busy, answered('00', 'P-1'))], [], { tolerance })).toEqual(['lost']);
+  expect(countExcused({ ...newHistory(), requests: [request(busy, late)] }, tolerance)).toBe(2);
 });

@@ -3,6 +3,7 @@ import {
   isSaid,
   labelOf,
   type AttemptEnd,
+  type CallWindow,
   type History,
   type RequestRecord,
   type Stored,
@@ -12,6 +13,8 @@ import {
 
 /** What partners may run into while a fault lasts, beyond 90 and 91. */
 export interface Tolerance {
+  /** Whether the machine kept up during a call. Otherwise a failure of the call says nothing about the service. */
+  keptUp?: (during: CallWindow) => boolean;
   /** Somebody who cannot answer was stopped, or the wire to the partners was broken. */
   mayTimeOut: boolean;
   /** False in a rolling restart and without the queue: nothing that was read fails. */
@@ -81,10 +84,7 @@ function checkRequest(
     if (code !== GRANTED && !isRefusal(code, request) && !RETRYABLE.has(code))
       violate('wrong', `was answered ${code}`);
   }
-  if (ends.some(({ kind }) => kind === 'timed-out') && !tolerance.mayTimeOut)
-    violate('stuck', 'was left without an answer');
-  if (!tolerance.mayFail && codes.some((code) => RETRYABLE.has(code)))
-    violate('wrong', 'failed, though nothing was to fail');
+  for (const { kind, problem } of failuresOf(ends, tolerance)) violate(kind, problem);
 
   if (rows.length > 1) violate('doubled', `is stored ${rows.length} times`);
   if (granted.size > 1) violate('doubled', `was given ${granted.size} pass references`);
@@ -101,6 +101,35 @@ function checkRequest(
     for (const problem of wrongWithChanges(request, row, replacements, tolerance)) violate('wrong', problem);
   return violations;
 }
+
+/** Failures for which there is no reason: no fault, and a machine that kept up. */
+export function failuresOf(
+  ends: readonly AttemptEnd[],
+  tolerance: Tolerance,
+): Pick<Violation, 'kind' | 'problem'>[] {
+  const judged = ends.filter((end) => keptUp(end, tolerance));
+  const isLeft = !tolerance.mayTimeOut && judged.some(({ kind }) => kind === 'timed-out');
+  const hasFailed = !tolerance.mayFail && judged.some(isFailure);
+  return [
+    ...(isLeft ? [{ kind: 'stuck', problem: 'was left without an answer' } as const] : []),
+    ...(hasFailed ? [{ kind: 'wrong', problem: 'failed, though nothing was to fail' } as const] : []),
+  ];
+}
+
+const isFailure = (end: AttemptEnd) => end.kind === 'answered' && RETRYABLE.has(end.code);
+
+/** How many failures without another reason are excused because the machine stood still. */
+export function countExcused({ requests, waiting }: History, tolerance: Tolerance): number {
+  const ends = [...endsOf(requests), ...waiting.flatMap(({ joins }) => joins)];
+  const excused = ends.filter((end) => !keptUp(end, tolerance));
+  return (
+    (tolerance.mayTimeOut ? 0 : excused.filter(({ kind }) => kind === 'timed-out').length) +
+    (tolerance.mayFail ? 0 : excused.filter(isFailure).length)
+  );
+}
+
+const keptUp = ({ during }: AttemptEnd, tolerance: Tolerance) =>
+  during === undefined || (tolerance.keptUp?.(during) ?? true);
 
 /** A seat can be had from another registration until that is cancelled. */
 const isRefusal = (code: string, { replaces }: RequestRecord) =>
@@ -193,9 +222,9 @@ const passReferenceOf = (end: AttemptEnd) =>
   end.kind === 'answered' && end.code === GRANTED ? end.passReference : null;
 
 /** Whether the attempt may have been registered without the partner knowing. */
-function isUnknown(end: AttemptEnd, { mayFail }: Tolerance): boolean {
+export function isUnknown(end: AttemptEnd, tolerance: Tolerance): boolean {
   if (end.kind === 'answered') return end.code === UNKNOWN;
-  return mayFail && end.kind !== 'refused';
+  return end.kind !== 'refused' && (tolerance.mayFail || !keptUp(end, tolerance));
 }
 
 function nobodysRegistration({ requestId, passReference }: StoredRegistration): Violation {

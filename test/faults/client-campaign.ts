@@ -13,11 +13,16 @@ import { checkHistory, type Violation } from './check-history.ts';
 import { deploy, type Deployment } from './deployment.ts';
 import { createEvents, type EventOnSale } from './events-on-sale.ts';
 import type { Fault } from './fault.ts';
-import { newRequest, type History, type RequestRecord } from './history.ts';
+import { checkFile, readFirstTickets, writeHistory } from './history-file.ts';
+import { newHistory, newRequest, type CallRecord, type History, type RequestRecord } from './history.ts';
 import { Random } from './random.ts';
 import { isFinalized, readNow, readStored } from './read-stored.ts';
+import { HISTORIES } from './run-round.ts';
 
-export type ClientCampaignOptions = Pick<CampaignOptions, 'seed' | 'onlyFault' | 'hold' | 'onMissing'> & {
+export type ClientCampaignOptions = Pick<
+  CampaignOptions,
+  'seed' | 'onlyFault' | 'hold' | 'onMissing' | 'directory'
+> & {
   registrations: number;
   /** Told of every fault that has struck, and how many registrations were answered by then. */
   onStruck: (fault: Fault, answered: number) => void;
@@ -29,6 +34,10 @@ export interface ClientCampaignResult {
   granted: number;
   /** Answered "32". */
   soldOut: number;
+  /** How many registrations were not answered when each fault struck. */
+  openAt: Record<string, number>;
+  /** The file with its history. */
+  file: string;
   /** How often the client did not know in time, and was asked again. */
   unknown: number;
   /** As Postgres has them. */
@@ -62,9 +71,11 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
   );
   await using deployment = await deploy('redis');
   const events = await createEvents(deployment, random);
+  const first = await readFirstTickets(deployment, events);
   const platform = new Platform(deployment, events[0]!, options, faults.length);
   const startedAt = performance.now();
   const problems: Violation[] = [];
+  const openAt: Record<string, number> = {};
   const attempt = (what: string, act: () => Promise<unknown>) =>
     Promise.race([act(), rejectLater(STEP_WITHIN_MS, () => platform.describe())]).catch(
       (error: Error) => void problems.push({ kind: 'stuck', problem: `${what}: ${error.message}` }),
@@ -75,6 +86,7 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
     const holdMs = random.between(from, to);
     const hold = () => delay(holdMs);
     const context = { deployment, random, hold, node: undefined };
+    openAt[fault.name] = platform.open;
     await attempt(fault.name, () => fault.strike(context));
     options.onStruck(fault, platform.answered);
     platform.openNextShare();
@@ -89,16 +101,23 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
   await attempt('listing', () => platform.list(listed));
   const stored = await readStored(deployment, events);
   const { history, unknown } = platform;
+  const partnerIds = events.map(({ fixture }) => fixture.partnerId);
+  const written = { first, history, stored, partnerIds };
+  const file = await writeHistory(options.directory ?? HISTORIES, `client-${options.seed}`, written);
   const count = (code: string) => history.requests.filter((request) => codeOf(request) === code).length;
   return {
     faults: faults.map(({ name }) => name),
     granted: count('00'),
     soldOut: count('32'),
     unknown,
+    openAt,
+    file,
     stored: stored.registrations.length,
     seconds,
     violations: [
       ...problems,
+      ...(await checkFile(file)),
+      ...Object.entries(openAt).flatMap(([name, open]) => (open > 0 ? [] : [missed(name)])),
       // The client asks again until it knows, whatever happens.
       ...checkHistory(history, stored, { mayTimeOut: false, mayFail: false }),
       ...history.requests.filter((request) => codeOf(request) === undefined).map(unanswered),
@@ -113,6 +132,12 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
     ],
   };
 }
+
+/** Every fault has to meet registrations in flight. */
+const missed = (fault: string): Violation => ({
+  kind: 'wrong',
+  problem: `missed: ${fault} × registration in flight`,
+});
 
 /** Rejects, saying how far it came, when a step has not ended in time. */
 async function rejectLater(ms: number, describe: () => string): Promise<never> {
@@ -139,7 +164,7 @@ const unanswered = (request: RequestRecord): Violation => ({ kind: 'stuck', prob
 
 /** A partner's platform that uses the client. */
 class Platform {
-  readonly history: History = { requests: [], waiting: [], lookups: [] };
+  readonly history: History = newHistory();
   answered = 0;
   unknown = 0;
   readonly #startedAt = performance.now();
@@ -193,6 +218,11 @@ class Platform {
     this.#nextShare = Promise.withResolvers();
   }
 
+  /** Registrations that were asked for and are not answered. */
+  get open(): number {
+    return this.history.requests.length - this.answered;
+  }
+
   /** Says how far it came. */
   describe(): string {
     const open = this.history.requests.filter(({ attempts }) => attempts.length === 0);
@@ -226,6 +256,7 @@ class Platform {
     const client = this.#clients[api]!;
     if (this.#random.chance(GROUP_PERCENT)) return this.#registerGroup(client, api);
     const request = this.#want(null);
+    const record = this.#record('register', [request]);
     const isKeyed = this.#random.chance(KEYED_PERCENT);
     let result = await client.register(bodyOf(request), isKeyed ? { idempotencyKey: request.id } : {});
     while (result.code === 'unknown') {
@@ -233,6 +264,7 @@ class Platform {
       result = await result.askAgain();
     }
     this.#note(request, api, result);
+    this.#noteEnd(record, [result]);
   }
 
   async #registerGroup(client: FloodgateClient, api: number): Promise<void> {
@@ -241,6 +273,7 @@ class Platform {
     const left = this.#total - this.history.requests.length;
     const size = Math.min(left, this.#random.between(from, to));
     const requests = Array.from({ length: size }, () => this.#want(group));
+    const record = this.#record('bulk', requests);
     let result = await client.registerBulk(requests.map(bodyOf), { mode: 'all' });
     while (result.code === 'unknown') {
       this.unknown += 1;
@@ -248,6 +281,37 @@ class Platform {
     }
     const answers = result.code === '00' ? result.registrations : requests.map(() => result);
     requests.forEach((request, index) => this.#note(request, api, answers[index] as RegisterResult));
+    this.#noteEnd(record, answers as RegisterResult[]);
+  }
+
+  /** The client repeats a call until it is answered. In the file it is one call. */
+  #record(call: string, requests: readonly RequestRecord[]): CallRecord {
+    const seats = requests.map(({ id, ticketId }) => ({ ticket: ticketId, id }));
+    const record = {
+      call,
+      event: 0,
+      all: call === 'bulk',
+      start: this.#now(),
+      end: null,
+      answer: null,
+      seats,
+    };
+    this.history.calls.push(record);
+    return record;
+  }
+
+  #noteEnd(record: CallRecord, results: readonly RegisterResult[]): void {
+    record.end = this.#now();
+    record.answer = '00';
+    for (const [index, result] of results.entries())
+      Object.assign(record.seats[index]!, {
+        answer: result.code,
+        pass: 'passReference' in result ? result.passReference : null,
+      });
+  }
+
+  #now(): number {
+    return performance.now() - this.#startedAt;
   }
 
   #want(group: string | null): RequestRecord {
@@ -265,7 +329,7 @@ class Platform {
 
   #note(request: RequestRecord, api: number, result: RegisterResult): void {
     this.answered += 1;
-    const now = performance.now() - this.#startedAt;
+    const now = this.#now();
     const passReference = 'passReference' in result ? result.passReference : null;
     request.attempts.push({
       api,

@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connect, distribute, migrate, type Database } from '@floodgate/database';
@@ -20,15 +20,16 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { CitusUnderTest, type NodeUnderTest } from './citus-under-test.ts';
 import { PostgresUnderTest } from './postgres-under-test.ts';
 import { MailReceiver, WebhookReceiver } from './receivers.ts';
+import { readStops, type Stop } from './stops.ts';
 
 /** Named as the tests' databases are, so that the services connect with roles of their own. */
 const DATABASE = 'floodgate_test_faults';
 const START_WITHIN_MS = 60_000;
 /** Of its output, what tells why a process has ended. */
 const TAIL = 2_000;
-/** Of the suite's own: it waits for a lost server no longer than that. */
+/** Of the suite's own. */
 const STATEMENT_TIMEOUT_MS = 10_000;
-const WARNINGS = 5;
+const WARNINGS = 12;
 const APIS = 2;
 const WORKERS = 2;
 const DELIVERIES = 2;
@@ -48,6 +49,8 @@ export interface Breakable {
 export class ServiceUnderTest implements Breakable {
   readonly #launch: (more: Environment) => Promise<ServiceProcess>;
   readonly #misfortunes: string[] = [];
+  /** Warnings of its processes that have ended. */
+  readonly #earlier: Warning[] = [];
   #process: ServiceProcess | null = null;
 
   constructor(launch: (more: Environment) => Promise<ServiceProcess>) {
@@ -93,24 +96,36 @@ export class ServiceUnderTest implements Breakable {
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
     const ending = this.#process;
     this.#process = null;
-    return (await ending?.end(signal)) ?? null;
+    const code = (await ending?.end(signal)) ?? null;
+    if (ending) this.#earlier.push(...warningsIn(ending.output()));
+    return code;
   }
 
-  /** Its last warnings and errors: in most cases they tell why a call failed. */
-  warnings(): string[] {
-    const lines = (this.#process?.output() ?? '')
-      .split('\n')
-      .filter((line) => /^{"level":[456]0,.*}$/.test(line));
-    return lines.slice(-WARNINGS).map((line) => {
-      const { time, msg, err } = JSON.parse(line) as { time: number; msg: string; err?: { message: string } };
-      return [new Date(time).toISOString(), msg, ...(err ? [err.message] : [])].join(' · ');
-    });
+  /** The last warnings and errors since a time of the epoch: in most cases they tell why a call failed. */
+  warnings(sinceEpochMs: number): Warning[] {
+    const all = [...this.#earlier, ...warningsIn(this.#process?.output() ?? '')];
+    return all.filter(({ at }) => at >= sinceEpochMs).slice(-WARNINGS);
   }
 
   /** What went wrong when it ended: by itself, or having logged what it must not. */
   misfortunes(): readonly string[] {
     return this.#misfortunes;
   }
+}
+
+/** A warning or an error that a process has logged. */
+export interface Warning {
+  /** In milliseconds of the epoch. */
+  at: number;
+  text: string;
+}
+
+function warningsIn(output: string): Warning[] {
+  const lines = output.split('\n').filter((line) => /^{"level":[456]0,.*}$/.test(line));
+  return lines.map((line) => {
+    const { time, msg, err } = JSON.parse(line) as { time: number; msg: string; err?: { message: string } };
+    return { at: time, text: [msg, ...(err ? [err.message] : [])].join(' · ') };
+  });
 }
 
 /** What is no log line tells best why a process has ended; where there is nothing, the last of them. */
@@ -151,6 +166,8 @@ export interface Deployment extends AsyncDisposable {
   mails: MailReceiver;
   wires: Wires;
   apiUrls: string[];
+  /** When each API stood still, by its own heartbeat. */
+  stopsOfApis: () => Stop[][];
   /** As the owner. */
   db: Database;
 }
@@ -190,8 +207,11 @@ export class RedisUnderTest implements Breakable {
 /** Which servers a deployment uses: one Postgres and one Redis, a Redis Cluster, or a Citus cluster. */
 export type DeploymentKind = 'redis' | 'redis-cluster' | 'citus';
 
-/** Starts all of it. */
-export async function deploy(kind: DeploymentKind): Promise<Deployment> {
+/** Starts all of it. The suite waits for a lost server for `statementTimeoutMs`. */
+export async function deploy(
+  kind: DeploymentKind,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+): Promise<Deployment> {
   await using started = new AsyncDisposableStack();
   const citus = kind === 'citus' ? started.use(await CitusUnderTest.start(DATABASE)) : null;
   const postgres =
@@ -212,15 +232,19 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
   if (!citus) await createDatabase(postgres.url(), DATABASE);
   const databaseUrl = withDatabase(postgres.url(), DATABASE);
   const db = started.adopt(
-    openDatabase(wires.suiteToPostgres.through(databaseUrl), STATEMENT_TIMEOUT_MS),
+    openDatabase(wires.suiteToPostgres.through(databaseUrl), statementTimeoutMs),
     (pool) => pool.destroy(),
   );
   await migrateAll(databaseUrl);
   await createServiceRoles(db, postgres.url());
   await grantServiceRoles(db);
+  const heartbeats = await mkdtemp(path.join(tmpdir(), 'floodgate-heartbeats-'));
+  started.defer(() => rm(heartbeats, { recursive: true }));
   const apis = ports.map((port) => {
     const env = {
       LOG_LEVEL: 'trace',
+      NODE_OPTIONS: `--import=${new URL('heartbeat.ts', import.meta.url).href}`,
+      HEARTBEAT_FILE: path.join(heartbeats, String(port)),
       DATABASE_URL: wires.apiToPostgres.through(databaseUrl),
       QUEUE_URL: cluster?.url ?? wires.apiToRedis.through(redis.url),
       PORT: String(port),
@@ -264,6 +288,7 @@ export async function deploy(kind: DeploymentKind): Promise<Deployment> {
     mails,
     wires,
     apiUrls,
+    stopsOfApis: () => ports.map((port) => readStops(path.join(heartbeats, String(port)))),
     db,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -1,5 +1,12 @@
+/** When a call was made, in milliseconds since the round began, and of which API. */
+export interface CallWindow {
+  api: number;
+  from: number;
+  to: number;
+}
+
 /** How one attempt of a partner's request ended. */
-export type AttemptEnd =
+export type AttemptEnd = { during?: CallWindow } & (
   | {
       kind: 'answered';
       status: number;
@@ -13,7 +20,8 @@ export type AttemptEnd =
   /** No connection was to be had: nothing was sent. */
   | { kind: 'refused' }
   /** The partner gave up waiting. */
-  | { kind: 'timed-out' };
+  | { kind: 'timed-out' }
+);
 
 /** The response code, or what came instead of an answer. */
 export const labelOf = (end: AttemptEnd): string => (end.kind === 'answered' ? end.code : end.kind);
@@ -105,11 +113,61 @@ export interface WaitingRecord {
   leaves: AttemptEnd[];
 }
 
+/** A seat of a call. */
+export interface CalledSeat {
+  ticket: number;
+  /** Of a registration that is wanted. */
+  id?: string;
+  /** The answer of a grant, or the seat to change. */
+  pass?: string | null;
+  /** The answer for this seat. */
+  answer?: string;
+  /** The pass whose seat it takes over. */
+  old?: string;
+  /** Seats that a raised capacity adds. */
+  n?: number;
+}
+
+/** A call that changes the counter of a ticket, or that tells how it stands. */
+export interface CallRecord {
+  call: string;
+  /** Of a waiting-list entry. */
+  id?: string;
+  event: number;
+  start: number;
+  /** Null: no answer came. */
+  end: number | null;
+  answer: string | null;
+  /** Whether it wants all seats or none. */
+  all?: boolean;
+  /** The state of an entry that was read. "done": nothing is left to reset. */
+  state?: string;
+  seats: CalledSeat[];
+}
+
+/** The end of a hold that the suite has set. */
+export interface SetExpiry {
+  ticketId: number;
+  serial: number;
+  at: number;
+}
+
 export interface History {
   requests: RequestRecord[];
   waiting: WaitingRecord[];
   lookups: Lookup[];
+  /** What goes into the file of the round. */
+  calls: CallRecord[];
+  expiries: SetExpiry[];
 }
+
+export const newHistory = (): History => ({
+  requests: [],
+  waiting: [],
+  lookups: [],
+  calls: [],
+  expiries: [],
+});
 
 /** A registration as Postgres has it. */
 export interface StoredRegistration {

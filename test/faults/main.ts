@@ -3,17 +3,28 @@ import { missingCitus } from '../servers/citus.ts';
 import { runCampaign } from './campaign.ts';
 import { runClientCampaign } from './client-campaign.ts';
 import { FAULTS } from './faults.ts';
-import { describeClientCampaign, describeRound, describeViolations, recoveryTable } from './report.ts';
+import { reachedTable } from './reached.ts';
+import {
+  describeClientCampaign,
+  describeMissed,
+  describeRound,
+  describeViolations,
+  recoveryTable,
+} from './report.ts';
 
-const USAGE = `npm run test:faults -- [--rounds 200] [--seed N] [--round K] [--fault NAME] [--hold-ms 200-4000] [--citus]
-npm run test:faults -- --client [--registrations 100000] [--seed N] [--fault NAME] [--hold-ms 200-4000]
+const USAGE = `npm run test:faults -- [--rounds 200] [--seed N] [--round K] [--fault NAME] [--hold-ms 200-4000] [--citus] [--history DIR]
+npm run test:faults -- --client [--registrations 100000] [--seed N] [--fault NAME] [--hold-ms 200-4000] [--history DIR]
 
 Strikes a whole deployment (2 APIs, 2 workers, 2 delivery processes, Postgres, Redis) with faults while partners register, and checks the
-history afterwards. --citus: a Citus cluster (a coordinator, 2 worker nodes) in place of Postgres. --seed and --round run one round of an earlier campaign again.
+history afterwards. Then a second checker reads the file with the history of the round. --history keeps all these files, for
+npm run test:history. If neither --fault nor --round is given, rounds follow until every listed pair of fault and state was met.
+--citus: a Citus cluster (a coordinator, 2 worker nodes) in place of Postgres. --seed and --round run one round of an earlier campaign again.
 --client: registers through @floodgate/client while every fault strikes once.`;
 
 /** Faults that may last this long are the long version's. */
 const LONG_VERSION_MS = 2_000;
+/** For pairs that were missed. */
+const EXTRA_ROUNDS = 40;
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +32,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     round: { type: 'string' },
     fault: { type: 'string' },
+    history: { type: 'string' },
     'hold-ms': { type: 'string', default: '200-4000' },
     citus: { type: 'boolean', default: false },
     client: { type: 'boolean', default: false },
@@ -62,6 +74,7 @@ if (values.client) {
     seed,
     registrations: whole('registrations', values.registrations),
     onlyFault: fault,
+    directory: values.history,
     hold: { from, to },
     onStruck: ({ name }, answered) => process.stdout.write(`${answered} answered, ${name}\n`),
     onMissing: ({ name }, reason) => process.stdout.write(`left out: ${name} (${reason})\n`),
@@ -83,8 +96,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     stop.abort();
   });
 }
-const results = await runCampaign({
+const { results, reached, missed } = await runCampaign({
   signal: stop.signal,
+  directory: values.history,
+  extraRounds: fault === '' && round === undefined && rounds >= FAULTS.length ? EXTRA_ROUNDS : undefined,
   seed,
   rounds,
   isOnCitus: values.citus,
@@ -92,12 +107,15 @@ const results = await runCampaign({
   onlyFault: fault,
   hold: { from, to },
   isLong: to >= LONG_VERSION_MS,
-  onRound: (number, result) => {
+  onRound: (number, result, isExtra) => {
     process.stdout.write(`${describeRound(`${number}/${rounds}`, result)}\n`);
+    const one = isExtra ? `${again} --fault '${result.faults[0]!.name}'` : again;
     if (result.violations.length > 0)
-      process.stdout.write(`${describeViolations(`${again} --round ${number}`, result)}\n`);
+      process.stdout.write(`${describeViolations(`${one} --round ${number}`, result)}\n`);
   },
   onMissing: ({ name }, reason) => process.stdout.write(`left out: ${name} (${reason})\n`),
 });
-process.stdout.write(`\n${recoveryTable(results)}\n`);
-process.exitCode = results.some(({ violations }) => violations.length > 0) ? 1 : 0;
+process.stdout.write(`\n${recoveryTable(results)}\n\n${reachedTable(reached)}\n`);
+if (missed.length > 0) process.stdout.write(`${describeMissed(missed)}\n`);
+const isBroken = results.some(({ violations }) => violations.length > 0);
+process.exitCode = isBroken || missed.length > 0 ? 1 : 0;

@@ -6,6 +6,7 @@ import {
   Calls,
   endOf,
   EVENTS,
+  givenSeats,
   MAYBE,
   namedAttendeeOf,
   nameOf,
@@ -16,7 +17,15 @@ import {
   type Call,
   type PartnersOptions,
 } from './calls.ts';
-import { isSaid, labelOf, type History, type RequestRecord, type WaitingRecord } from './history.ts';
+import {
+  isSaid,
+  labelOf,
+  type CalledSeat,
+  type CallRecord,
+  type History,
+  type RequestRecord,
+  type WaitingRecord,
+} from './history.ts';
 import { join, tend } from './waiting-list.ts';
 
 const CLIENTS = 16;
@@ -86,6 +95,16 @@ export class Partners {
     return this.#calls.now();
   }
 
+  /** The start in milliseconds of the epoch. */
+  get startedAtEpochMs(): number {
+    return this.#calls.startedAtEpochMs;
+  }
+
+  /** Adds what the suite does itself to the file of the round. */
+  record(call: string, event: number, seats: CalledSeat[]): CallRecord {
+    return this.#calls.record(call, event, seats);
+  }
+
   /** When the first answer "00" for an event came from an API to a request that was sent at `since` or later. */
   servedAt(api: number, event: number, since: number): number | undefined {
     const attempts = this.#calls.history.requests
@@ -153,13 +172,21 @@ export class Partners {
     const want = (group: string | null = null) => this.#calls.want(event, { isKeyed, isHeld, group });
     if (!random.chance(BULK_PERCENT)) {
       const request = want();
-      return { requests: [request], ...held, path: REGISTER, body: registrationOf(request) };
+      return {
+        name: 'register',
+        requests: [request],
+        ...held,
+        path: REGISTER,
+        body: registrationOf(request),
+      };
     }
     const mode = random.chance(GROUP_PERCENT) ? 'all' : 'each';
     const group = mode === 'all' ? this.#calls.nextId() : null;
     const size = random.between(BULK_SIZE.from, BULK_SIZE.to);
     const requests = Array.from({ length: size }, () => want(group));
     return {
+      name: 'bulk',
+      isWhole: mode === 'all',
       requests,
       ...held,
       path: `${REGISTER}/bulk`,
@@ -190,7 +217,9 @@ export class Partners {
   #change(request: RequestRecord, name: 'confirm' | 'cancel', api?: number): Promise<string> {
     const path = `${EVENTS}/registrations/${passReferenceOf(request)}/${name}`;
     const ends = name === 'confirm' ? request.confirmations : request.cancellations;
-    return this.#calls.repeat(request.event, path, [ends], { method: 'POST', headers: {} }, api);
+    const init = { method: 'POST', headers: {} };
+    const change = { name, seats: givenSeats([request]) };
+    return this.#calls.repeat({ change, event: request.event, path, lists: [ends], init, api });
   }
 
   /** Gives the seat of a registration to another attendee, or tries to give it to two; sometimes it is cancelled meanwhile. */
@@ -204,7 +233,13 @@ export class Partners {
     const path = `${EVENTS}/registrations/${passReferenceOf(old)}/attendee`;
     await Promise.all([
       ...rivals.map((request) =>
-        this.#calls.persist({ requests: [request], isKeyed: false, path, body: namedAttendeeOf(request) }),
+        this.#calls.persist({
+          name: 'replace',
+          requests: [request],
+          isKeyed: false,
+          path,
+          body: namedAttendeeOf(request),
+        }),
       ),
       isCancelled && this.#change(old, 'cancel'),
     ]);
@@ -213,11 +248,13 @@ export class Partners {
 
   /** Cancels whatever is registered for an event: all that was granted before, and perhaps some that was under way. */
   async #reset(event: number): Promise<void> {
-    const { random, apiUrls } = this.#calls.options;
+    const { random, apiUrls, events } = this.#calls.options;
+    const seats = events[event]!.ticketIds.map((ticket) => ({ ticket }));
     for (const giveUpAt = this.#calls.now() + PERSIST_MS; this.#calls.now() < giveUpAt;) {
       const sentAt = this.#calls.now();
       const api = random.between(0, apiUrls.length - 1);
-      const answer = await this.#calls.ask(api, event, '/api/v1/events/reset', {
+      const record = this.#calls.record('reset', event, seats);
+      const answer = await this.#calls.ask(api, record, '/api/v1/events/reset', {
         method: 'POST',
         headers: {},
       });
@@ -225,6 +262,7 @@ export class Partners {
       const isMore =
         'envelope' in answer && (answer.envelope.responseData as { more?: boolean } | null)?.more;
       const isFinal = end.kind === 'answered' && !isMore && !RETRY_CODES.has(end.code);
+      if (isFinal) record.state = 'done';
       // It may go on where nobody waits for it.
       if (end.kind !== 'answered') this.#calls.maybeReset.add(event);
       for (const request of this.#calls.history.requests.filter((one) => one.event === event)) {

@@ -6,7 +6,7 @@ import { journalOf } from '../harness/journal.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Deployment } from './deployment.ts';
 import type { EventOnSale } from './events-on-sale.ts';
-import { seatId, type Stored, type StoredEntry, type StoredRegistration } from './history.ts';
+import { seatId, type SetExpiry, type Stored, type StoredEntry, type StoredRegistration } from './history.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
 /** By Postgres' own clock. */
@@ -46,25 +46,40 @@ export async function hasNoneOpen({ postgres, nodes }: Deployment): Promise<bool
   return true;
 }
 
-/** Lets the time of some of the seats that are held be over; of all of them, by default. Rejects where a server does not answer. */
+export interface EndOptions {
+  /** How many of them. */
+  percent: number;
+  /** In what time. */
+  inMs: number;
+  /** By the clock of the round. */
+  now: () => number;
+  /** Where it is noted. */
+  expiries: SetExpiry[];
+}
+
+/** Sets the time at which some of the held seats expire. Rejects where a server does not answer. */
 export async function endHolds(
   { db }: Deployment,
   events: readonly EventOnSale[],
-  percent = 100,
+  { percent, inMs, now, expiries }: EndOptions,
 ): Promise<void> {
   for (const { fixture } of events) {
-    const { rows } = await sql<{ serial: number; now: Date }>`
-      select serial, now() as now from registrations
+    const at = now() + inMs;
+    const { rows } = await sql<{ serial: number; ticketId: number; end: Date }>`
+      select serial, ticket_id as "ticketId", now() + make_interval(secs => ${inMs / 1_000}) as end
+      from registrations
       where shard_id = ${fixture.shardId} and event_id = ${fixture.eventId} and held_until > now() and held_until < 'infinity'
         and cancelled_at is null
         and abs(hashtext(coalesce(hold_id::text, serial::text)) % 100) < ${percent}`.execute(db);
     const serials = rows.map(({ serial }) => serial);
-    if (serials.length > 0)
-      await sql`
-        update registrations set held_until = ${rows[0]!.now}
-        where shard_id = ${fixture.shardId} and serial = any(${serials}::bigint[]) and held_until < 'infinity'`.execute(
-        db,
-      );
+    if (serials.length === 0) continue;
+    // Before it is done: a server that is lost meanwhile may have done it.
+    expiries.push(...rows.map(({ serial, ticketId }) => ({ serial, ticketId, at })));
+    await sql`
+      update registrations set held_until = ${rows[0]!.end}
+      where shard_id = ${fixture.shardId} and serial = any(${serials}::bigint[]) and held_until < 'infinity'`.execute(
+      db,
+    );
   }
 }
 

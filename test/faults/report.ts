@@ -1,5 +1,6 @@
 import type { Violation } from './check-history.ts';
 import type { ClientCampaignResult } from './client-campaign.ts';
+import type { Missed } from './reached.ts';
 import type { RoundResult } from './run-round.ts';
 
 const SHOWN = 5;
@@ -25,7 +26,8 @@ export function describeRound(name: string, result: RoundResult): string {
     result.longestStopMs > NOTED_STOP_MS
       ? `; the suite stood still for ${seconds(result.longestStopMs)}`
       : '';
-  return `${name} ${namesOf(result)} (${result.holdMs} ms): ${answers}; ${recovered}${stop}: ${verdict}`;
+  const excused = result.excused > 0 ? `; ${result.excused} failures while the machine stood still` : '';
+  return `${name} ${namesOf(result)} (${result.holdMs} ms): ${answers}; ${recovered}${stop}${excused}: ${verdict}`;
 }
 
 /** The offending part of a history, and how to run it again. */
@@ -33,7 +35,9 @@ export function describeViolations(replay: string, result: RoundResult): string 
   const warnings = Object.entries(result.warnings).flatMap(([name, lines]) =>
     lines.map((line) => `    ${name} warned: ${line}`),
   );
-  return [listViolations(result.violations), ...warnings, `    again: ${replay}`].join('\n');
+  const file =
+    result.file === '' ? [] : [`    history: ${result.file} (npm run test:history -- ${result.file})`];
+  return [listViolations(result.violations), ...warnings, ...file, `    again: ${replay}`].join('\n');
 }
 
 function listViolations(violations: readonly Violation[]): string {
@@ -51,16 +55,22 @@ function listViolations(violations: readonly Violation[]): string {
 
 /** What came of registering through the client. */
 export function describeClientCampaign(result: ClientCampaignResult): string {
-  const { faults, granted, soldOut, unknown, stored, seconds: elapsed, violations } = result;
+  const { faults, granted, soldOut, unknown, stored, seconds: elapsed, violations, openAt, file } = result;
+  const leastOpen = Math.min(...Object.values(openAt));
   return [
     `${faults.length} faults in ${elapsed.toFixed(0)} s: ${granted} granted, ${soldOut} sold out, ${stored} stored, ` +
-      `${unknown} asked again; ${countViolations(violations)}`,
+      `${unknown} asked again, at least ${leastOpen} open when a fault struck; ${countViolations(violations)}`,
     ...(violations.length > 0 ? [listViolations(violations)] : []),
+    `history: ${file}`,
   ].join('\n');
 }
 
 const countViolations = (violations: readonly Violation[]) =>
   KINDS.map((kind) => `${violations.filter((one) => one.kind === kind).length} ${kind}`).join(', ');
+
+/** The listed pairs that a campaign has not met; empty if there are none. */
+export const describeMissed = (missed: readonly Missed[]): string =>
+  missed.map(({ fault, state }) => `missed: ${fault} × ${state}`).join('\n');
 
 /** Time to recover after each kind of fault alone, as a Markdown table, and what was broken in all rounds. */
 export function recoveryTable(results: readonly RoundResult[]): string {
@@ -86,6 +96,7 @@ export function recoveryTable(results: readonly RoundResult[]): string {
     '| --- | --- | --- | --- | --- | --- |',
     ...rows.toSorted(),
     '',
-    `${results.length} rounds, ${sumOf(({ granted }) => granted)} registrations${uses}: ${countViolations(violations)}`,
+    `${results.length} rounds, ${sumOf(({ granted }) => granted)} registrations${uses}: ${countViolations(violations)}; ` +
+      `${sumOf(({ excused }) => excused)} failures while the machine stood still`,
   ].join('\n');
 }

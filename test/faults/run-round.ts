@@ -1,30 +1,23 @@
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { reconcile } from '@floodgate/registrations';
 import { repeat } from '@floodgate/service';
-import { journalOf } from '../harness/journal.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { checkChain, checkMails, findRepeats, nameOfEntry, type Addressee } from './check-deliveries.ts';
-import { checkHistory, type Violation } from './check-history.ts';
-import type { Deployment } from './deployment.ts';
+import type { Violation } from './check-history.ts';
 import type { NodeUnderTest } from './citus-under-test.ts';
 import { deliverNow, isDelivered } from './deliveries.ts';
-import { createEvents, pathOf, type EventOnSale } from './events-on-sale.ts';
+import type { Deployment } from './deployment.ts';
+import { createEvents, type EventOnSale } from './events-on-sale.ts';
 import { makesRequestsFail, type Fault } from './fault.ts';
-import { isSaid, labelOf, type History, type Stored } from './history.ts';
+import { readFirstTickets } from './history-file.ts';
+import { judgeRound, type Judgement } from './judge-round.ts';
 import { Partners } from './partners.ts';
 import { Random } from './random.ts';
-import { readList } from './read-list.ts';
+import type { Struck } from './reached.ts';
+import { hasOpenStates, readMails, type MailsAt } from './read-facts.ts';
+import { endHolds, hasNoneOpen, isFinalized, isNoneOverdue, isNoneServable, readNow } from './read-stored.ts';
 import { runningTime } from './running-time.ts';
-import {
-  endHolds,
-  hasNoneOpen,
-  isFinalized,
-  isNoneOverdue,
-  isNoneServable,
-  readNow,
-  readStored,
-} from './read-stored.ts';
-import { checkWaiting, contactOf, countWaiting, findNewcomers, raiseSome } from './waiting-list.ts';
+import { raiseSome } from './waiting-list.ts';
 
 /** What happens in a round; everything else follows from its seed. */
 export interface Round {
@@ -33,157 +26,266 @@ export interface Round {
   holdMs: number;
 }
 
-export interface RoundResult extends Round {
-  requests: number;
-  granted: number;
-  /** How the attempts ended, by response code or by what came instead of an answer. */
-  ends: Record<string, number>;
-  /** How often partners did more than register. */
-  uses: Record<string, number>;
+export interface RoundResult extends Round, Judgement {
   /** From the end of the fault until every API answered "00" again. */
   servingAfterMs: number;
   /** From the end of the fault until everything from before it was finalized. */
   finalizedAfterMs: number;
-  /** How long this suite's process stood still at most. */
-  longestStopMs: number;
-  violations: Violation[];
-  /** What each of its processes warned of last. */
-  warnings: Record<string, string[]>;
 }
+
+export interface RoundOptions {
+  /** Where its file goes. */
+  directory?: string | undefined;
+  /** Nothing but the test's own limit bounds how long it takes, and no failure counts that a slow machine can cause. */
+  hasNoBounds?: boolean;
+}
+
+/** Where the files of the rounds go, by default. */
+export const HISTORIES = path.join(tmpdir(), 'floodgate-histories', String(process.pid));
 
 const WARM_UP_REQUESTS = 50;
 const REQUESTS_AFTER = 100;
 const RECOVER_WITHIN_MS = 60_000;
 const REST_WITHIN_MS = 240_000;
+/** How long it waits for states that its fault is to meet. */
+const AIM_WITHIN_MS = 8_000;
 /** Long before their time: a round lasts some seconds. */
 const HOLDS_END_EVERY_MS = 300;
 const HOLDS_ENDED_PERCENT = 30;
+/** Of what is held when a fault strikes, so many end while it lasts. */
+const ENDED_MEANWHILE_PERCENT = 40;
 
 /** Runs load against a deployment while faults strike, waits until it has recovered, and checks the history. */
-export async function runRound(deployment: Deployment, round: Round): Promise<RoundResult> {
-  const random = new Random(round.seed);
-  const { db } = deployment;
-  runningTime.takeLongestStopMs();
-  const events = await createEvents(deployment, random);
-  const mailsBefore = deployment.mails.taken.length;
-  const node = deployment.nodes.length > 0 ? random.pick(deployment.nodes) : undefined;
-  const isOnPartnersWire = round.faults.some((fault) => fault.isOnPartnersWire);
-  const { apiUrls, wires } = deployment;
-  const partners = new Partners({
-    apiUrls: isOnPartnersWire
-      ? apiUrls.map((url, index) => trimSlash(wires.partnersToApis[index]!.through(url)))
-      : apiUrls,
-    events,
-    roundId: `r${round.seed}`,
-    random: new Random(random.seed()),
-  });
-  const raises = new Random(random.seed());
-  const endSome = async () => {
-    await endHolds(deployment, events, HOLDS_ENDED_PERCENT);
-    await raiseSome(deployment, events, raises);
-    return 'done' as const;
-  };
-  // A server may be away; the seats wait for the next time.
-  const ending = repeat(endSome, HOLDS_END_EVERY_MS, () => {});
-  const problems: Violation[] = [];
-  const attempt = async (what: string, act: () => Promise<unknown>) => {
-    await act().catch((error: Error) =>
-      problems.push({ kind: 'stuck', problem: `${what}: ${error.message}` }),
+export async function runRound(
+  deployment: Deployment,
+  round: Round,
+  options: RoundOptions = {},
+): Promise<RoundResult> {
+  const run = await RoundRun.begin(deployment, round, options);
+  await run.warmUp();
+  await run.strike();
+  const recovery = await run.recover();
+  await run.comeToRest();
+  return { ...round, ...recovery, ...(await run.judge()) };
+}
+
+class RoundRun {
+  readonly #deployment: Deployment;
+  readonly #round: Round;
+  readonly #options: RoundOptions;
+  readonly #random: Random;
+  readonly #raises: Random;
+  readonly #events: readonly EventOnSale[];
+  readonly #first: Awaited<ReturnType<typeof readFirstTickets>>;
+  readonly #partners: Partners;
+  readonly #node: NodeUnderTest | undefined;
+  readonly #mailsBefore: number;
+  readonly #problems: Violation[] = [];
+  readonly #struck: Struck[] = [];
+  #ending: ReturnType<typeof repeat>;
+  #mendedAt = 0;
+  #mails: { before: MailsAt | null; after: MailsAt | null } = { before: null, after: null };
+
+  static async begin(deployment: Deployment, round: Round, options: RoundOptions): Promise<RoundRun> {
+    const random = new Random(round.seed);
+    runningTime.takeLongestStopMs();
+    runningTime.takeStops();
+    const events = await createEvents(deployment, random);
+    return new RoundRun(
+      deployment,
+      round,
+      options,
+      random,
+      events,
+      await readFirstTickets(deployment, events),
     );
-  };
-  await attempt('before the fault', () =>
-    waitUntil('the service works', () => partners.history.requests.length >= WARM_UP_REQUESTS),
-  );
-  const struckAt = partners.now();
-  /** While one node alone is away, the events of the others are sold. */
-  const hold = async () => {
-    await delay(round.holdMs);
-    if (!isNodeAlone(round)) return;
-    await attempt('while a node is away', () =>
-      waitUntil(
-        'every event of the other nodes is sold',
-        () => isSoldElsewhere(partners, events, node, struckAt),
-        RECOVER_WITHIN_MS,
-      ),
+  }
+
+  private constructor(
+    deployment: Deployment,
+    round: Round,
+    options: RoundOptions,
+    random: Random,
+    events: readonly EventOnSale[],
+    first: Awaited<ReturnType<typeof readFirstTickets>>,
+  ) {
+    this.#deployment = deployment;
+    this.#round = round;
+    this.#options = options;
+    this.#random = random;
+    this.#events = events;
+    this.#first = first;
+    this.#mailsBefore = deployment.mails.taken.length;
+    this.#node = deployment.nodes.length > 0 ? random.pick(deployment.nodes) : undefined;
+    this.#partners = new Partners({
+      apiUrls: urlsFor(deployment, round),
+      events,
+      roundId: `r${round.seed}`,
+      random: new Random(random.seed()),
+    });
+    this.#raises = new Random(random.seed());
+    this.#ending = this.#beginEnding();
+  }
+
+  /** Ends some holds and raises some capacities every now and then. A server may be away; they wait for the next time. */
+  #beginEnding() {
+    const endSome = async () => {
+      await this.#endHolds(HOLDS_ENDED_PERCENT, 0);
+      await raiseSome(this.#deployment, this.#events, this.#raises, this.#partners);
+      return 'done' as const;
+    };
+    return repeat(endSome, HOLDS_END_EVERY_MS, () => {});
+  }
+
+  #endHolds(percent: number, inMs: number): Promise<void> {
+    const { history } = this.#partners;
+    const now = () => this.#partners.now();
+    return endHolds(this.#deployment, this.#events, { percent, inMs, now, expiries: history.expiries });
+  }
+
+  /** Does something. A failure is a violation. */
+  async #attempt(what: string, act: () => Promise<unknown>): Promise<void> {
+    await act().catch(
+      (error: Error) => void this.#problems.push({ kind: 'stuck', problem: `${what}: ${error.message}` }),
     );
-  };
-  await attempt('the fault', () =>
-    Promise.all(
-      round.faults.map((fault) =>
-        fault.strike({ deployment, random: new Random(random.seed()), hold, node }),
-      ),
-    ),
+  }
+
+  #within(ms: number): number {
+    return this.#options.hasNoBounds ? Infinity : ms;
+  }
+
+  get #requests(): number {
+    return this.#partners.history.requests.length;
+  }
+
+  async warmUp(): Promise<void> {
+    const hasBegun = () => this.#requests >= WARM_UP_REQUESTS;
+    await this.#attempt('before the fault', () =>
+      waitUntil('the service works', hasBegun, this.#within(RECOVER_WITHIN_MS)),
+    );
+    if (this.#options.hasNoBounds) return;
+    // What a fault is to meet need not be there in every round.
+    const isThere = () => hasOpenStates(this.#deployment, this.#events);
+    await waitUntil('states are open', isThere, AIM_WITHIN_MS).catch(() => {});
+  }
+
+  /** Strikes. Some holds end meanwhile. */
+  async strike(): Promise<void> {
+    const { faults, holdMs } = this.#round;
+    await this.#ending.stop();
+    this.#mails.before = await readMails(this.#deployment, this.#events);
+    await this.#endHolds(ENDED_MEANWHILE_PERCENT, holdMs / 2);
+    this.#ending = this.#beginEnding();
+    const struckAt = this.#partners.now();
+    await this.#attempt('the fault', () =>
+      Promise.all(faults.map((fault) => this.#strikeWith(fault, struckAt))),
+    );
+    this.#mendedAt = this.#partners.now();
+  }
+
+  async #strikeWith(fault: Fault, from: number): Promise<void> {
+    const random = new Random(this.#random.seed());
+    const hold = () => this.#hold(from);
+    await fault.strike({ deployment: this.#deployment, random, hold, node: this.#node });
+    this.#struck.push({ fault: fault.name, from, to: this.#partners.now() });
+  }
+
+  /** Lets a fault last. While one node alone is away, the events of the others are sold. */
+  async #hold(struckAt: number): Promise<void> {
+    await delay(this.#round.holdMs);
+    if (this.#round.faults.every(({ part }) => part !== 'postgres'))
+      this.#mails.after = await readMails(this.#deployment, this.#events);
+    if (!isNodeAlone(this.#round)) return;
+    const isSold = () => isSoldElsewhere(this.#partners, this.#events, this.#node, struckAt);
+    await this.#attempt('while a node is away', () =>
+      waitUntil('every event of the other nodes is sold', isSold, this.#within(RECOVER_WITHIN_MS)),
+    );
+  }
+
+  /** Waits until the service works again. Returns how long that took. */
+  async recover(): Promise<Pick<RoundResult, 'servingAfterMs' | 'finalizedAfterMs'>> {
+    let [servingAfterMs, finalizedAfterMs] = [Number.NaN, Number.NaN];
+    await Promise.all([
+      this.#attempt('serving again', async () => {
+        servingAfterMs = (await this.#waitUntilServed()) - this.#mendedAt;
+        // A half-open wire is never mended: it lasts until it is noticed.
+        for (const struck of this.#struck)
+          if (struck.fault.includes('half-open')) struck.to += servingAfterMs;
+      }),
+      this.#attempt('finalizing again', async () => {
+        await this.#waitUntilFinalized();
+        finalizedAfterMs = this.#partners.now() - this.#mendedAt;
+      }),
+    ]);
+    const afterwards = this.#requests + REQUESTS_AFTER;
+    const goesOn = () => this.#requests >= afterwards;
+    await this.#attempt('after the fault', () =>
+      waitUntil('the service goes on', goesOn, this.#within(RECOVER_WITHIN_MS)),
+    );
+    return { servingAfterMs, finalizedAfterMs };
+  }
+
+  #waitUntilServed(): Promise<number> {
+    const { apiUrls } = this.#deployment;
+    const events = [...this.#events.keys()];
+    return waitUntil(
+      'every API grants seats again',
+      () => allServedAt(this.#partners, apiUrls.length, events, this.#mendedAt),
+      this.#within(RECOVER_WITHIN_MS),
+    );
+  }
+
+  async #waitUntilFinalized(): Promise<void> {
+    const before = await readNow(this.#deployment);
+    await waitUntil(
+      'what was reserved is finalized',
+      () => isFinalized(this.#deployment, before),
+      this.#within(RECOVER_WITHIN_MS),
+    );
+  }
+
+  async comeToRest(): Promise<void> {
+    await this.#partners.finish();
+    // What ends later would be published while the round is judged.
+    await this.#ending.stop();
+    let goesOn: string | null = null;
+    const isAtRest = async () => (goesOn = await whatGoesOn(this.#deployment)) === null;
+    await this.#attempt('coming to rest', () =>
+      waitUntil('nothing goes on', isAtRest, this.#within(REST_WITHIN_MS)).catch((cause) => {
+        throw new Error(goesOn ?? 'it cannot be told', { cause });
+      }),
+    );
+  }
+
+  judge(): Promise<Judgement> {
+    const { directory = HISTORIES, hasNoBounds = false } = this.#options;
+    const { before, after } = this.#mails;
+    const stillLeased = [...(after?.leased ?? [])].filter((lease) => before?.leased.has(lease));
+    return judgeRound({
+      deployment: this.#deployment,
+      round: this.#round,
+      events: this.#events,
+      partners: this.#partners,
+      first: this.#first,
+      problems: this.#problems,
+      seen: {
+        struck: this.#struck,
+        leasedThroughout: stillLeased.length,
+        waitedForRetry: before?.waitingForRetry ?? 0,
+      },
+      mails: this.#deployment.mails.taken.slice(this.#mailsBefore),
+      directory,
+      judgesFailures: !hasNoBounds,
+    });
+  }
+}
+
+/** Where partners reach the APIs. */
+function urlsFor({ apiUrls, wires }: Deployment, { faults }: Round): string[] {
+  const isOnWire = faults.some((fault) => fault.isOnPartnersWire);
+  return apiUrls.map((url, index) =>
+    isOnWire ? wires.partnersToApis[index]!.through(url).replace(/\/$/, '') : url,
   );
-  const mendedAt = partners.now();
-  let servingAfterMs = Number.NaN;
-  let finalizedAfterMs = Number.NaN;
-  await Promise.all([
-    attempt('serving again', async () => {
-      const servedAt = await waitUntil(
-        'every API grants seats again',
-        () => allServedAt(partners, apiUrls.length, [...events.keys()], mendedAt),
-        RECOVER_WITHIN_MS,
-      );
-      servingAfterMs = servedAt - mendedAt;
-    }),
-    attempt('finalizing again', async () => {
-      const before = await readNow(deployment);
-      await waitUntil(
-        'what was reserved is finalized',
-        () => isFinalized(deployment, before),
-        RECOVER_WITHIN_MS,
-      );
-      finalizedAfterMs = partners.now() - mendedAt;
-    }),
-  ]);
-  const afterwards = partners.history.requests.length + REQUESTS_AFTER;
-  await attempt('after the fault', () =>
-    waitUntil('the service goes on', () => partners.history.requests.length >= afterwards),
-  );
-  await partners.finish();
-  // What ends later would be published between two of the reads below.
-  await ending.stop();
-  let goesOn: string | null = null;
-  const isAtRest = async () => (goesOn = await whatGoesOn(deployment)) === null;
-  await attempt('coming to rest', () =>
-    waitUntil('nothing goes on', isAtRest, REST_WITHIN_MS).catch((cause) => {
-      throw new Error(goesOn ?? 'it cannot be told', { cause });
-    }),
-  );
-  const stored = await readStored(deployment, events);
-  const differences = await reconcile(db);
-  const { history } = partners;
-  const tolerance = {
-    mayTimeOut: round.faults.some((fault) => fault.mayTimeOut ?? fault.isOnPartnersWire ?? false),
-    mayFail: round.faults.some(makesRequestsFail),
-  };
-  return {
-    ...round,
-    requests: history.requests.length,
-    granted: stored.registrations.length,
-    ends: countEnds(history),
-    uses: { ...countUses(history), ...countWaiting(history.waiting, stored.entries) },
-    servingAfterMs,
-    finalizedAfterMs,
-    longestStopMs: runningTime.takeLongestStopMs(),
-    warnings: warningsOf(deployment),
-    violations: [
-      ...problems,
-      ...checkHistory(history, stored, tolerance),
-      ...checkWaiting(history.waiting, stored.entries, events, tolerance),
-      ...(await findNewcomers(deployment, events)),
-      ...(await checkTold(deployment, events, stored)),
-      ...(await checkPublished(deployment, events, stored)),
-      ...checkMails(takenInRound(deployment, mailsBefore), addresseesOf(stored, events), mayComeAgain(round)),
-      ...[...deployment.apis, ...deployment.workers, ...deployment.deliveries]
-        .flatMap((service) => service.misfortunes())
-        .map((problem): Violation => ({ kind: 'stuck', problem: `a process ${problem}` })),
-      ...differences.map(({ subject, problem }): Violation => ({
-        kind: 'wrong',
-        problem: `${subject} ${problem}`,
-      })),
-    ],
-  };
 }
 
 /**
@@ -198,103 +300,6 @@ async function whatGoesOn(deployment: Deployment): Promise<string | null> {
   await deliverNow(deployment);
   return (await isDelivered(deployment)) ? null : 'somebody was not told of everything';
 }
-
-/** What partners were told, against what the journal tells. */
-async function checkTold(
-  { db, webhooks }: Deployment,
-  events: readonly EventOnSale[],
-  stored: Stored,
-): Promise<Violation[]> {
-  const references = referencesIn(stored);
-  const live = events.filter(({ isTest }) => !isTest);
-  const journals = await Promise.all(live.map((event) => readJournalFor(db, event)));
-  return live.flatMap((event, index) =>
-    checkChain(pathOf(event), webhooks.takenAt(pathOf(event)), journals[index]!, references),
-  );
-}
-
-const referencesIn = ({ entries }: Stored) =>
-  new Map(entries.map(({ serial, reference }) => [serial, reference]));
-
-/** What the journal has for a partner of an event: its registrations, and the tickets. */
-const readJournalFor = async (db: Deployment['db'], { fixture }: EventOnSale) =>
-  (await journalOf(db, fixture)).filter(
-    ({ serial, partnerId }) => serial === null || partnerId === fixture.partnerId,
-  );
-
-/** Every state of a registration is in the journal once, and in the list of its partner. */
-async function checkPublished({ db, apiUrls }: Deployment, events: readonly EventOnSale[], stored: Stored) {
-  const references = referencesIn(stored);
-  const violations: Violation[] = [];
-  for (const event of events) {
-    const { fixture } = event;
-    const journal = (await readJournalFor(db, event)).map((entry) => nameOfEntry(entry, references));
-    const list = await readList(trimSlash(apiUrls[0]!), event);
-    violations.push(...findRepeats(`journal of event ${fixture.eventId}`, journal));
-    violations.push(...findRepeats(`list of event ${fixture.eventId}`, list));
-    const expected = journal.filter((name) => name.startsWith('registration.'));
-    if (list.join() !== expected.join())
-      violations.push({ kind: 'wrong', problem: `the list of event ${fixture.eventId} is not its journal` });
-  }
-  return violations;
-}
-
-/** Under way when a process, a server or the wire between them was lost, in each of the processes; see decision 65. */
-const UNDER_WAY = 100;
-
-/** How many e-mails may have come a second time. */
-const mayComeAgain = ({ faults }: Round) =>
-  faults.some(({ part, mayFail }) => part !== 'redis' && part !== 'worker' && mayFail !== false)
-    ? 2 * UNDER_WAY
-    : 0;
-
-const takenInRound = ({ mails }: Deployment, before: number) => mails.taken.slice(before);
-
-/** Whoever is registered under a live event. Who was cancelled may have been before the e-mail was sent. */
-function addresseesOf(
-  { registrations, offered, entries }: Stored,
-  events: readonly EventOnSale[],
-): Addressee[] {
-  const tickets = new Set(events.filter(({ isTest }) => !isTest).flatMap(({ ticketIds }) => ticketIds));
-  const isLive = ({ ticketId }: { ticketId: number }) => tickets.has(ticketId);
-  return [
-    ...[...registrations, ...offered].filter(isLive).map(({ address, changes }) => ({
-      address: address ?? '',
-      mayHaveNone: !changes.includes('confirmed') || changes.includes('cancelled'),
-    })),
-    // An offer may have ended before its e-mail was sent.
-    ...entries
-      .filter((entry) => isLive(entry) && entry.wasOffered)
-      .map(({ requestId }) => ({ address: contactOf(requestId).emailAddress, mayHaveNone: true })),
-  ];
-}
-
-const warningsOf = (deployment: Deployment) =>
-  Object.fromEntries(
-    (['apis', 'workers', 'deliveries'] as const).flatMap((kind) =>
-      deployment[kind].map((service, index) => [`${kind} ${index}`, service.warnings()]),
-    ),
-  );
-
-function countEnds({ requests }: History): Record<string, number> {
-  const ends: Record<string, number> = {};
-  for (const { end } of requests.flatMap(({ attempts }) => attempts))
-    ends[labelOf(end)] = (ends[labelOf(end)] ?? 0) + 1;
-  return ends;
-}
-
-function countUses({ requests }: History): Record<string, number> {
-  const granted = requests.filter(({ attempts }) => isSaid(attempts.map(({ end }) => end)));
-  const seats = granted.filter(({ isInBasket }) => isInBasket);
-  const confirmed = seats.filter(({ confirmations }) => isSaid(confirmations));
-  return {
-    'seats of baskets': seats.length,
-    'confirmed holds': new Set(confirmed.map(({ group }) => group)).size,
-    'changed attendees': granted.filter(({ replaces }) => replaces !== null).length,
-  };
-}
-
-const trimSlash = (url: string) => url.replace(/\/$/, '');
 
 /** When every API had granted a seat of each of these events since then. */
 function allServedAt(

@@ -30,9 +30,13 @@ test('a request without an answer is given up', async () => {
 test('a request that is answered while the process stands still is not given up', async () => {
   const url = await listen(true);
   runningTime.takeLongestStopMs();
+  runningTime.takeStops();
   const request = fetch(url, { signal: runningTime.timeout(TIMEOUT_MS) });
   standStill(STOP_MS);
   expect((await request).status).toBe(204);
   expect(runningTime.takeLongestStopMs()).toBeGreaterThanOrEqual(STOP_MS);
   expect(runningTime.takeLongestStopMs()).toBeLessThan(STOP_MS);
+  const stops = runningTime.takeStops();
+  expect(Math.max(...stops.map(({ from, to }) => to - from))).toBeGreaterThanOrEqual(STOP_MS);
+  expect(runningTime.takeStops()).toEqual([]);
 });

@@ -1,9 +1,14 @@
+import type { Stop } from './stops.ts';
+
 const TICK_MS = 50;
 /** A later tick shows that this process stood still in between. */
 const LATE_MS = 4 * TICK_MS;
 
+const epochMs = (ms: number) => performance.timeOrigin + ms;
+
 let runningMs = 0;
 let longestStopMs = 0;
+let stops: Stop[] = [];
 let tickedAt = performance.now();
 setInterval(() => {
   const now = performance.now();
@@ -11,6 +16,7 @@ setInterval(() => {
   tickedAt = now;
   runningMs += Math.min(sinceMs, LATE_MS);
   longestStopMs = Math.max(longestStopMs, sinceMs);
+  if (sinceMs > LATE_MS) stops.push({ from: epochMs(now - sinceMs), to: epochMs(now) });
 }, TICK_MS).unref();
 
 /**
@@ -28,6 +34,13 @@ export const runningTime = {
     };
     wait();
     return over.signal;
+  },
+
+  /** Returns when this process stood still since the last call. */
+  takeStops(): Stop[] {
+    const taken = stops;
+    stops = [];
+    return taken;
   },
 
   /** Returns how long this process stood still at most, since the last call. */

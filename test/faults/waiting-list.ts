@@ -12,10 +12,11 @@ import {
   RETRY_CODES,
   type Calls,
 } from './calls.ts';
-import type { Tolerance, Violation } from './check-history.ts';
+import { failuresOf, isUnknown, type Tolerance, type Violation } from './check-history.ts';
 import type { Deployment } from './deployment.ts';
 import type { EventOnSale } from './events-on-sale.ts';
 import { isSaid, labelOf, type AttemptEnd, type StoredEntry, type WaitingRecord } from './history.ts';
+import type { Partners } from './partners.ts';
 import type { Random } from './random.ts';
 
 const LIST = `${EVENTS}/waiting-list`;
@@ -56,7 +57,8 @@ export async function join(calls: Calls, event: number): Promise<WaitingRecord[]
   const init = posted(body);
   if (isKeyed) init.headers['idempotency-key'] = id;
   for (const giveUpAt = calls.now() + PERSIST_MS; calls.now() < giveUpAt;) {
-    const answer = await calls.ask(random.between(0, apiUrls.length - 1), event, LIST, init);
+    const joining = calls.record('join', event, [{ ticket: ticketId }], { id });
+    const answer = await calls.ask(random.between(0, apiUrls.length - 1), joining, LIST, init);
     const end = 'envelope' in answer ? endOf(answer) : answer;
     record.joins.push(end);
     if ('envelope' in answer && labelOf(end) === '00')
@@ -84,12 +86,14 @@ async function readState(calls: Calls, record: WaitingRecord): Promise<string | 
   const { random, apiUrls } = calls.options;
   const [entry] = record.entries;
   const api = random.between(0, apiUrls.length - 1);
-  const answer = await calls.ask(api, record.event, `${LIST}/${entry}`, { headers: {} });
+  const reading = calls.record('read', record.event, [{ ticket: record.ticketId }], { id: record.id });
+  const answer = await calls.ask(api, reading, `${LIST}/${entry}`, { headers: {} });
   const end = 'envelope' in answer ? endOf(answer) : answer;
   calls.history.lookups.push({ what: `entry ${entry}`, end });
   if (!('envelope' in answer) || labelOf(end) !== '00') return undefined;
   const { state } = answer.envelope.responseData as { state: string };
   record.states.push(state);
+  reading.state = state;
   return state;
 }
 
@@ -112,16 +116,17 @@ function change(
   name: 'confirm' | 'leave',
   api?: number,
 ): Promise<string> {
+  const { event, id, ticketId, confirmations, leaves } = record;
   const [entry] = record.entries;
+  const common = { change: { name, id, seats: [{ ticket: ticketId, id }] }, event, api };
   return name === 'confirm'
-    ? calls.repeat(
-        record.event,
-        `${EVENTS}/holds/${entry}/confirm`,
-        [record.confirmations],
-        posted({ contact: attendeeOf(record.id) }),
-        api,
-      )
-    : calls.repeat(record.event, `${LIST}/${entry}/leave`, [record.leaves], posted({}), api);
+    ? calls.repeat({
+        ...common,
+        path: `${EVENTS}/holds/${entry}/confirm`,
+        lists: [confirmations],
+        init: posted({ contact: attendeeOf(id) }),
+      })
+    : calls.repeat({ ...common, path: `${LIST}/${entry}/leave`, lists: [leaves], init: posted({}) });
 }
 
 /** Raises the capacity of some tickets with a waiting list. The worker has to serve the list. */
@@ -129,12 +134,17 @@ export async function raiseSome(
   { db }: Deployment,
   events: readonly EventOnSale[],
   random: Random,
+  partners: Partners,
 ): Promise<void> {
-  for (const { fixture, listTicketId } of events)
-    if (random.chance(RAISE_PERCENT))
-      await sql`
-        update tickets set capacity = capacity + ${random.between(1, 3)}::integer
-        where shard_id = ${fixture.shardId} and id = ${listTicketId}`.execute(db);
+  for (const [event, { fixture, listTicketId }] of events.entries()) {
+    if (!random.chance(RAISE_PERCENT)) continue;
+    const seats = random.between(1, 3);
+    const record = partners.record('capacity', event, [{ ticket: listTicketId, n: seats }]);
+    await sql`
+      update tickets set capacity = capacity + ${seats}::integer
+      where shard_id = ${fixture.shardId} and id = ${listTicketId}`.execute(db);
+    Object.assign(record, { end: partners.now(), answer: '00' });
+  }
 }
 
 /** Holds what partners were answered about their entries against what is stored. */
@@ -160,9 +170,8 @@ export function checkWaiting(
 
 const codesOf = (ends: readonly AttemptEnd[]) =>
   ends.flatMap((end) => (end.kind === 'answered' ? [end.code] : []));
-const mayBe = (ends: readonly AttemptEnd[], { mayFail }: Tolerance) =>
-  isSaid(ends) ||
-  ends.some((end) => (end.kind === 'answered' ? end.code === '91' : mayFail && end.kind !== 'refused'));
+const mayBe = (ends: readonly AttemptEnd[], tolerance: Tolerance) =>
+  isSaid(ends) || ends.some((end) => isUnknown(end, tolerance));
 
 /** Every answer "00" is stored, once. */
 function checkRecord(
@@ -172,23 +181,14 @@ function checkRecord(
 ): Violation[] {
   const codes = codesOf(joins);
   const [reference] = entries;
-  const violations: [boolean, Violation['kind'], string][] = [
+  const violations: Problem[] = [
     // 38: not sold out.
     [
       codes.some((code) => !['00', '38'].includes(code) && !RETRY_CODES.has(code)),
       'wrong',
       `was answered ${codes.join()}`,
     ],
-    [
-      !tolerance.mayFail && codes.some((code) => RETRY_CODES.has(code)),
-      'wrong',
-      'failed, though nothing was to fail',
-    ],
-    [
-      !tolerance.mayTimeOut && joins.some(({ kind }) => kind === 'timed-out'),
-      'stuck',
-      'was left without an answer',
-    ],
+    ...failuresOf(joins, tolerance).map(({ kind, problem }): Problem => [true, kind, problem]),
     [
       rows.length > 1 || entries.size > 1,
       'doubled',
@@ -223,7 +223,7 @@ function checkEntry(
   const ORDER = ['waiting', 'offered', 'confirmed', 'expired', 'left'];
   const ranks = [...states, state].map((one) => Math.min(ORDER.indexOf(one), 2));
   // A reset of a test event takes entries off the list, and cancels what was confirmed.
-  const violations: [boolean, Violation['kind'], string][] = [
+  const violations: Problem[] = [
     [row.ticketId !== record.ticketId || row.seats !== record.seats, 'wrong', 'is not what was asked for'],
     [isSaid(confirmations) && state !== 'confirmed', 'lost', `was confirmed, and is ${state}`],
     [isSaid(leaves) && state !== 'left', 'wrong', `has left, and is ${state}`],
@@ -259,7 +259,9 @@ function checkEntry(
   return toViolations(record.id, violations);
 }
 
-const toViolations = (id: string, problems: [boolean, Violation['kind'], string][]): Violation[] =>
+type Problem = [isWrong: boolean, kind: Violation['kind'], problem: string];
+
+const toViolations = (id: string, problems: Problem[]): Violation[] =>
   problems
     .filter(([isWrong]) => isWrong)
     .map(([, kind, problem]) => ({ kind, problem: `waiting entry ${id} ${problem}` }));

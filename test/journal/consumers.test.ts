@@ -318,7 +318,7 @@ describe('a process that runs consumers', () => {
       run: () => Promise.reject(new Error('no luck')),
     });
     onTestFinished(close);
-    const { rows } = await sql<{ before: Date }>`select clock_timestamp() as before`.execute(database.db);
+    const { rows } = await sql<{ before: Date }>`select clock_timestamp() as before`.execute(given.database.db);
     await look();
     const consumers = given.database.db.selectFrom('journal_consumers').selectAll().where('id', '=', id);
     const { next_at: nextAt } = await waitUntil('the lease is released', async () => {

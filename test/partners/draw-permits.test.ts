@@ -66,7 +66,7 @@ test('a draw that was overtaken by one of the next second takes part in that', (
 test('no permit is drawn twice by draws at the same time', async () => {
   const second = async () => {
     const { rows } = await sql<{ second: number }>`
-      select floor(extract(epoch from clock_timestamp()))::float8 as second`.execute(database.db);
+      select floor(extract(epoch from clock_timestamp()))::float8 as second`.execute(given.database.db);
     return rows[0]!.second;
   };
   const before = await second();

@@ -1,11 +1,13 @@
 import { issueKey, limitPartner } from '@floodgate/partners';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect } from 'vitest';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { runCli, startApiProcess } from '../harness/service-process.ts';
 import { lastFalse, waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = eventTest();
 
 // Rates, and how soon changes of a limit take effect, in real time. rate-limit.test.ts tests the rules by the clock of the APIs.
 
@@ -17,7 +19,7 @@ test.override('ticket', { capacity: 100_000 });
 let apis: Awaited<ReturnType<typeof startApiProcess>>[];
 
 test.beforeAll(async () => {
-  const env = { DATABASE_URL: database.url, QUEUE_URL: database.url };
+  const env = { DATABASE_URL: given.database.url, QUEUE_URL: given.database.url };
   apis = await Promise.all([1, 2].map(() => startApiProcess(env)));
 });
 
@@ -25,7 +27,7 @@ afterAll(async () => {
   await Promise.all(apis.map((api) => api.end()));
 });
 
-const clients = (fixture: Pick<Fixture, 'secretKey' | 'eventRef'> = gala) =>
+const clients = (fixture: Pick<Fixture, 'secretKey' | 'eventRef'> = given.gala) =>
   apis.map((api) => new PartnerClient(api.baseUrl, fixture));
 
 const limitHeaders = ({ headers }: Answer) => ({
@@ -37,7 +39,7 @@ const NO_HEADERS = { policy: null, limit: null };
 /** Seconds since 1970, by the clock that the limits go by. */
 async function postgresClock(): Promise<number> {
   const { rows } = await sql<{ now: number }>`select extract(epoch from clock_timestamp()) as now`.execute(
-    database.db,
+    given.database.db,
   );
   return rows[0]!.now;
 }
@@ -60,7 +62,7 @@ async function hammer(
 }
 
 /** Hammers for this many whole seconds of Postgres's clock; answers how many seconds it touched in the end. */
-async function hammerFor(seconds: number, callers: readonly PartnerClient[], ticket = ticketId) {
+async function hammerFor(seconds: number, callers: readonly PartnerClient[], ticket = given.ticketId) {
   const start = Math.floor(await postgresClock()) + 1;
   await waitUntil('a second begins', async () => (await postgresClock()) >= start);
   const stop = new AbortController();
@@ -88,7 +90,7 @@ async function expectLimit(limit: number, callers: readonly PartnerClient[]): Pr
 }
 
 describe('two APIs together admit the limit', () => {
-  beforeEach(() => limitPartner(database.db, gala.partnerId, LIMIT));
+  beforeEach(() => limitPartner(given.database.db, given.gala.partnerId, LIMIT));
 
   test.each([
     ['evenly spread', 4, 4],
@@ -100,15 +102,15 @@ describe('two APIs together admit the limit', () => {
   });
 
   test("for a partner's keys together", async () => {
-    const second = await issueKey(database.db, gala.partnerId);
-    const callers = [...clients(), ...clients({ ...gala, secretKey: second.secretKey })];
+    const second = await issueKey(given.database.db, given.gala.partnerId);
+    const callers = [...clients(), ...clients({ ...given.gala, secretKey: second.secretKey })];
     await expectLimit(LIMIT, [...callers, ...callers]);
   });
 
   test('and a partner without a limit is not held up by it', async () => {
-    const free = await createFixture(database.db);
+    const free = await createFixture(given.database.db);
     const stop = new AbortController();
-    const flood = hammer([...clients(), ...clients(), ...clients()], ticketId, stop.signal);
+    const flood = hammer([...clients(), ...clients(), ...clients()], given.ticketId, stop.signal);
     const ticket = await free.addTicket({ capacity: 100_000 });
     const { answers } = await hammerFor(2, clients(free), ticket).finally(() => stop.abort());
     expect(countOf(await flood, '50')).toBeGreaterThan(0);
@@ -120,7 +122,7 @@ describe('two APIs together admit the limit', () => {
     const { answers } = await hammerFor(2, times(6, clients()[0]!));
     const registered = answers.filter(({ text }) => text.includes('GALA-')).length;
     const { rows } = await sql<{ count: number }>`
-      select count(*) from registrations where event_id = ${gala.eventId}`.execute(database.db);
+      select count(*) from registrations where event_id = ${given.gala.eventId}`.execute(given.database.db);
     expect(rows[0]!.count).toBe(registered);
   });
 });
@@ -133,8 +135,8 @@ const untilRefused = (send: () => Promise<Answer>) =>
   });
 
 describe('the operator', () => {
-  const cli = (...args: string[]) => runCli({ DATABASE_URL: database.url }, 'partner', ...args);
-  const limit = (to: string) => cli('limit', String(gala.partnerId), to);
+  const cli = (...args: string[]) => runCli({ DATABASE_URL: given.database.url }, 'partner', ...args);
+  const limit = (to: string) => cli('limit', String(given.gala.partnerId), to);
 
   /** Expects that both APIs tell of the policy in time, under steady traffic. */
   async function expectEffect(act: () => Promise<{ code: number | null }>, policy: string | null) {

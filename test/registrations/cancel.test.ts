@@ -1,13 +1,11 @@
 import { perform, readAuditLog } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
 import { failBatch, reconcile, redriveBatches } from '@floodgate/registrations';
-import { afterAll, expect, onTestFinished } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { finalizePending, journalOf, pendingBatches } from '../harness/journal.ts';
-import { PATIENT, startInProcessApi } from '../harness/in-process-api.ts';
-import { ManualClock } from '../harness/manual-clock.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { startApiProcess, runCli } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';

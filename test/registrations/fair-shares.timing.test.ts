@@ -3,11 +3,13 @@ import { weighPartnerAction } from '@floodgate/partners/actions';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { afterEach, expect } from 'vitest';
-import { api, database, sharedTest as test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = apiTest({ sharesEvent: true });
 
 /** A commit takes at least 100 ms, so the service completes at most 50 registrations per second. */
 const SETTINGS = { BATCH_LIMIT: '5', WAITING_LIMIT: '20', ANSWER_WITHIN_MS: '20000' };
@@ -23,7 +25,7 @@ test.override('apiSettings', async ({ db: owner }) => {
 });
 
 afterEach(async () => {
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 /** A partner's platform that keeps a number of requests in flight and records the answers. */
@@ -35,7 +37,7 @@ class Platform {
   #senders: Promise<unknown> = Promise.resolve();
 
   constructor(partner: Fixture, ticketId: number) {
-    this.#client = new PartnerClient(api.baseUrl, partner);
+    this.#client = new PartnerClient(given.api.baseUrl, partner);
     this.#ticketId = ticketId;
   }
 
@@ -58,9 +60,9 @@ class Platform {
 }
 
 async function openPlatform(weight = 1): Promise<Platform> {
-  const partner = await createFixture(database.db);
+  const partner = await createFixture(given.database.db);
   if (weight !== 1)
-    await perform(database.db, weighPartnerAction, { partnerId: partner.partnerId, weight }, 'jane');
+    await perform(given.database.db, weighPartnerAction, { partnerId: partner.partnerId, weight }, 'jane');
   return new Platform(partner, await partner.addTicket({ capacity: 100_000 }));
 }
 
@@ -93,9 +95,9 @@ test('those who ask for more than there is get seats by their weights', async ()
 test('a bulk call that is larger than its share, and than a group, gets its turn beside a flood', async () => {
   const flood = (await openPlatform()).send(200);
   await waitUntil('the room is full', () => flood.count('90') > 100);
-  const group = await createFixture(database.db);
+  const group = await createFixture(given.database.db);
   const ticketId = await group.addTicket({ capacity: 1_000 });
-  const answer = await new PartnerClient(api.baseUrl, group).request('/api/v1/events/register/bulk', {
+  const answer = await new PartnerClient(given.api.baseUrl, group).request('/api/v1/events/register/bulk', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({

@@ -1,19 +1,21 @@
 import { expect } from 'vitest';
-import { api, database, gala, test } from '../harness/api-test.ts';
+import { apiTest } from '../harness/api-test.ts';
 import { holdTable } from '../harness/hold-table.ts';
+
+const { test, given } = apiTest();
 
 // How soon everybody is answered. list.test.ts tests the answers, packages/service/src/fair-queue.test.ts the time limit.
 
 test.override('ticket', {});
 
 const ask = (query: string) =>
-  fetch(`${api.baseUrl}/api/v1/events/registrations${query}`, {
-    headers: { 'x-secret-key': gala.secretKey, 'x-event-ref': gala.eventRef },
+  fetch(`${given.api.baseUrl}/api/v1/events/registrations${query}`, {
+    headers: { 'x-secret-key': given.gala.secretKey, 'x-event-ref': given.gala.eventRef },
   });
 
 test('where more lists are asked for than Postgres answers, everybody is answered in time', async () => {
   expect((await ask('')).status).toBe(200);
-  const { release } = await holdTable(database.db, 'journal_segments');
+  const { release } = await holdTable(given.database.db, 'journal_segments');
   const startedAt = performance.now();
   const answers = await Promise.all(Array.from({ length: 300 }, () => ask('?limit=1000')));
   // ANSWER_WITHIN_MS is 3 s. The rest is a margin for a busy machine.

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeEach, expect } from 'vitest';
-import { gala, database, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
 import { startApiProcess } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = eventTest();
 
 // Real connections that are slow for real seconds. packages/http/src/server.test.ts tests the limits with one connection.
 
@@ -15,7 +17,7 @@ let api: Awaited<ReturnType<typeof startApiProcess>>;
 let connections: RawConnection[];
 
 test.beforeAll(async () => {
-  api = await startApiProcess({ DATABASE_URL: database.url, QUEUE_URL: 'redis://127.0.0.1:1' });
+  api = await startApiProcess({ DATABASE_URL: given.database.url, QUEUE_URL: 'redis://127.0.0.1:1' });
 });
 
 afterAll(async () => {
@@ -33,26 +35,26 @@ async function openConnection(): Promise<RawConnection> {
 
 /** Registers this many at once. Returns the codes of the answers. */
 async function register(count: number): Promise<Set<string>> {
-  const partner = new PartnerClient(api.baseUrl, gala);
+  const partner = new PartnerClient(api.baseUrl, given.gala);
   const answers = await Promise.all(
-    Array.from({ length: count }, () => partner.register(attendee(ticketId))),
+    Array.from({ length: count }, () => partner.register(attendee(given.ticketId))),
   );
   return new Set(answers.map(({ body }) => body.responseCode));
 }
 
 async function storedRegistrations(): Promise<number> {
-  const rows = tablesOf(database.db)
+  const rows = tablesOf(given.database.db)
     .selectFrom('registrations')
     .select('serial')
-    .where('event_id', '=', gala.eventId);
+    .where('event_id', '=', given.gala.eventId);
   return (await rows.execute()).length;
 }
 
 const registrationHead = (contentLength: number) =>
   requestText(`POST ${REGISTER}`, {
     host: 'api',
-    'x-secret-key': gala.secretKey,
-    'x-event-ref': gala.eventRef,
+    'x-secret-key': given.gala.secretKey,
+    'x-event-ref': given.gala.eventRef,
     'content-type': 'application/json',
     'content-length': String(contentLength),
   });

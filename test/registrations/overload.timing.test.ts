@@ -1,6 +1,6 @@
 import { reconcile } from '@floodgate/registrations';
 import { afterAll, afterEach, beforeEach, expect } from 'vitest';
-import { database, gala, test, ticketId } from '../harness/event-test.ts';
+import { eventTest } from '../harness/event-test.ts';
 import { expectFailure, expectRetryAfter } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
@@ -9,6 +9,8 @@ import { startApiProcess, type Environment, type ServiceProcess } from '../harne
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+
+const { test, given } = eventTest();
 
 test.override('ticket', { capacity: 100_000 });
 
@@ -19,7 +21,7 @@ let api: ServiceProcess & { baseUrl: string };
 let partner: PartnerClient;
 
 test.beforeAll(async () => {
-  proxy = await TcpProxy.start(database.url);
+  proxy = await TcpProxy.start(given.database.url);
 });
 
 afterAll(async () => {
@@ -32,18 +34,18 @@ beforeEach(async () => {
 
 afterEach(async () => {
   expect(await api.end(), api.output()).toBe(0);
-  expect(await reconcile(database.db)).toEqual([]);
+  expect(await reconcile(given.database.db)).toEqual([]);
 });
 
 /** Starts the API with Postgres behind the proxy, and without a queue: these tests do not need finalization. */
 async function startApi(env: Environment = {}): Promise<void> {
-  const common = { DATABASE_URL: proxy.through(database.url), QUEUE_URL: 'redis://127.0.0.1:1' };
+  const common = { DATABASE_URL: proxy.through(given.database.url), QUEUE_URL: 'redis://127.0.0.1:1' };
   api = await startApiProcess({ ...common, ...env });
-  partner = new PartnerClient(api.baseUrl, gala);
+  partner = new PartnerClient(api.baseUrl, given.gala);
 }
 
 const register = (count: number) =>
-  Promise.all(Array.from({ length: count }, () => partner.register(attendee(ticketId))));
+  Promise.all(Array.from({ length: count }, () => partner.register(attendee(given.ticketId))));
 
 function codes(answers: Answer[]): Record<string, number> {
   const byCode = Map.groupBy(answers, ({ body }) => body.responseCode);
@@ -51,10 +53,10 @@ function codes(answers: Answer[]): Record<string, number> {
 }
 
 async function storedRegistrations(): Promise<number> {
-  const rows = tablesOf(database.db)
+  const rows = tablesOf(given.database.db)
     .selectFrom('registrations')
     .select('serial')
-    .where('event_id', '=', gala.eventId);
+    .where('event_id', '=', given.gala.eventId);
   return (await rows.execute()).length;
 }
 
@@ -66,13 +68,13 @@ test('a stuck Postgres: everything is answered in time, and afterwards the books
   await startApi({ ANSWER_WITHIN_MS: String(ANSWER_WITHIN_MS), WAITING_LIMIT: '50' });
   const [registered] = await register(20);
   const passReference = String(registered!.body.responseData);
-  const held = await holdTicket(database.db, ticketId);
+  const held = await holdTicket(given.database.db, given.ticketId);
   const registrations = register(200);
   await held.waiters(1);
   proxy.setMode('silent');
   const stuckAt = performance.now();
-  const { secretKey } = await createFixture(database.db);
-  const newcomer = new PartnerClient(api.baseUrl, { ...gala, secretKey });
+  const { secretKey } = await createFixture(given.database.db);
+  const newcomer = new PartnerClient(api.baseUrl, { ...given.gala, secretKey });
   const reads = [partner.registration(passReference), newcomer.tickets(), newcomer.register('{')];
   expect((await fetch(`${api.baseUrl}/health/live`)).status).toBe(200);
   expect((await fetch(`${api.baseUrl}/health/ready`)).status).toBe(503);
@@ -87,7 +89,7 @@ test('a stuck Postgres: everything is answered in time, and afterwards the books
   await held.release();
   proxy.setMode('pass');
   const again = await waitUntil('Postgres is found again', async () => {
-    const answer = await partner.register(attendee(ticketId));
+    const answer = await partner.register(attendee(given.ticketId));
     return answer.body.responseCode === '00' && answer;
   });
   expect((await partner.registration(String(again.body.responseData))).status).toBe(200);

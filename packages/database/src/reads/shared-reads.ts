@@ -1,5 +1,4 @@
 import { systemClock } from '@floodgate/service/clock';
-import { QueueFull } from '@floodgate/service/fair-queue';
 import { LRUCache } from 'lru-cache';
 
 /**

@@ -8,7 +8,7 @@ const REGISTRATIONS = 10_000;
 // The long version is npm run test:faults -- --client. Set FAULTS_SEED to run a campaign again.
 test.skipIf(noRedis !== '')(
   `${REGISTRATIONS} registrations by the client while every fault strikes: each is there once, or was sold out${because(noRedis)}`,
-  { timeout: 600_000 },
+  { timeout: 1_800_000 },
   async () => {
     const result = await runClientCampaign({
       seed: Number(process.env['FAULTS_SEED'] ?? Date.now() % 2 ** 31),
@@ -17,6 +17,7 @@ test.skipIf(noRedis !== '')(
       onStruck: () => {},
       onMissing: (fault, reason) => process.stdout.write(`left out: ${fault.name} (${reason})\n`),
     });
+    process.stdout.write(`${describeClientCampaign(result)}\n`);
     expect(result.violations, describeClientCampaign(result)).toEqual([]);
     expect(result.granted).toBe(result.stored);
     // The others were sold out, or in a group with one that was.
