@@ -10,10 +10,7 @@ const EXTENSIONS = ['ts', 'tsx', 'mjs'];
 /** Tests that have no such file, by the reason. */
 const EXCEPTIONS: Record<string, string[]> = {
   'their files get a clock at the moment, and their tests get their names afterwards': [
-    'packages/database/src/reads/read-through-cache.test.ts',
     'packages/registrations/src/admission/partner-queues.test.ts',
-    'packages/registrations/src/bulk/large-calls.test.ts',
-    'packages/registrations/src/finalize/queue-notifier.test.ts',
     'packages/registrations/src/register/locked-tickets.test.ts',
     'packages/service/src/deadline.test.ts',
     'packages/service/src/repeat.test.ts',

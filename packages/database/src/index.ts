@@ -5,7 +5,7 @@ export * from './connection/settings.ts';
 export * from './reads/batch-loader.ts';
 export * from './reads/shards.ts';
 export * from './reads/shard-reads.ts';
-export * from './reads/shared-reads.ts';
+export * from './reads/read-through-cache.ts';
 export * from './roles/grant-privileges.ts';
 export * from './roles/missing-privileges.ts';
 export * from './roles/services.ts';

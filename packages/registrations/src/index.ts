@@ -1,6 +1,7 @@
 export * from './change/change-registrations.ts';
 export * from './finalize/backlog.ts';
 export * from './finalize/finalize-batches.ts';
+export * from './finalize/queue-notifier.ts';
 export * from './finalize/relay.ts';
 export * from './idempotency/expired-keys.ts';
 export * from './list/list-registrations.ts';

@@ -1,7 +1,7 @@
 import { sleep } from '@floodgate/service/clock';
 import { beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/harness/manual-clock.ts';
-import { readThroughCache } from './shared-reads.ts';
+import { readThroughCache } from './read-through-cache.ts';
 
 let clock: ManualClock;
 beforeEach(() => void (clock = new ManualClock()));

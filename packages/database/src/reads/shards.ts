@@ -1,6 +1,6 @@
 import type { Database } from '../connection/connect.ts';
 import { ConnectionFailed, isShardAway } from '../connection/failures.ts';
-import { readThroughCache } from './shared-reads.ts';
+import { readThroughCache } from './read-through-cache.ts';
 
 const REMEMBERED_MS = 10_000;
 

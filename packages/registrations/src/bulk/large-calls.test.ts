@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createLargeCalls } from './route.ts';
+import { createLargeCalls } from './large-calls.ts';
 
 class Response extends EventEmitter {
   closed = false;

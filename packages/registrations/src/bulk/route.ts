@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import {
   answering,
   BULK_BODY_LIMIT_BYTES,
@@ -23,12 +21,12 @@ import {
   type preValidationAsyncHookHandler,
   type Routes,
 } from '@floodgate/http';
-import { sleep, systemClock, type Clock } from '@floodgate/service';
-import { createFairQueue } from '@floodgate/service/fair-queue';
+import type { Clock } from '@floodgate/service';
 import { LARGE_UNITS } from '../admission/admission-queue.ts';
 import type { Registrations } from '../register/commit-batch.ts';
 import { provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
 import { CODES, isNew, toBulkReservation, type SeatOutcome } from '../register/reserve-batch.ts';
+import { createLargeCalls } from './large-calls.ts';
 
 /** Failures that are known before anything is reserved, by index. */
 type Refused = Map<number, ReturnType<typeof failure>>;
@@ -138,48 +136,3 @@ function admitItems(waitForStart: ReturnType<typeof createLargeCalls>): preValid
     if (registrations.length >= LARGE_UNITS) await waitForStart(request.principal.partnerId, reply.raw);
   };
 }
-
-/** After this time the next large call starts even if the process is busy, so that single calls do not starve it. */
-const PATIENCE_MS = 100;
-/** The event loop must have been idle this long since the previous call was answered. Then no other call waits for it. */
-const IDLE_MS = 1;
-
-/**
- * Returns a function that resolves when a large call may start. While the process serves single calls, large calls start one at a
- * time, and only when the event loop is idle: each blocks it for some milliseconds. Partners are served in rotation. The function
- * rejects with QueueFull.
- */
-export function createLargeCalls(
-  servesSingleCalls: () => boolean,
-  answerWithinMs: number,
-  clock = systemClock,
-) {
-  const queue = createFairQueue({
-    answerWithinMs,
-    abandonsStarted: false,
-    patienceMs: PATIENCE_MS,
-    // Of one partner.
-    waitingLimit: 16,
-    clock,
-  });
-  return async (partnerId: number, response: ServerResponse): Promise<void> => {
-    if (!servesSingleCalls()) return;
-    await new Promise<void>((start, refuse) => {
-      const work = () => {
-        start();
-        return untilIdle(response, clock);
-      };
-      queue(partnerId, () => !response.closed, work).catch(refuse);
-    });
-  };
-}
-
-/** Resolves when the response is closed and the event loop has been idle since, or has been busy for too long. */
-async function untilIdle(response: ServerResponse, clock: Clock) {
-  if (!response.closed) await once(response, 'close');
-  const idleBefore = idleMs();
-  const giveUpAt = clock.now() + PATIENCE_MS;
-  while (idleMs() - idleBefore < IDLE_MS && clock.now() < giveUpAt) await sleep(clock, 1);
-}
-
-const idleMs = () => performance.eventLoopUtilization().idle;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/harness/manual-clock.ts';
-import { createQueueNotifier } from './finalize-batches.ts';
+import { createQueueNotifier } from './queue-notifier.ts';
 
 let clock: ManualClock;
 beforeEach(() => void (clock = new ManualClock()));
