@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { startInProcessApi, type InProcessApi } from './in-process-api.ts';
+import { startInProcessApi, UNHURRIED, type InProcessApi } from './in-process-api.ts';
 
 class SharedServers {
   #database: Promise<TestDatabase> | undefined;
@@ -10,9 +10,9 @@ class SharedServers {
     return (this.#database ??= createTestDatabase());
   }
 
-  /** An API with default settings on the shared database. */
+  /** An API on the shared database. */
   api(): Promise<InProcessApi> {
-    return (this.#api ??= this.database().then(({ url }) => startInProcessApi({ DATABASE_URL: url })));
+    return (this.#api ??= this.database().then(({ url }) => startInProcessApi({ DATABASE_URL: url, ...UNHURRIED })));
   }
 
   /** Can be repeated. */
