@@ -75,6 +75,6 @@ const NEEDS_SERVERS =
 export const unitTests = (): string[] =>
   filesByTier().gate.filter(
     (file) =>
-      (!file.startsWith('test/') || file.startsWith('test/layout/')) &&
+      (!file.startsWith('test/') || /^test\/(layout|histories)\//.test(file)) &&
       !NEEDS_SERVERS.test(readFileSync(root + file, 'utf8')),
   );

@@ -176,6 +176,7 @@ function brokenRound(round: Round, error: Error): RoundResult {
     excused: 0,
     reached: {},
     file: '',
+    isDecided: false,
     warnings: {},
     violations: [{ kind: 'stuck', problem: error.stack ?? error.message }],
   };

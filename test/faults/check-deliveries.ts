@@ -122,6 +122,6 @@ export function checkMails(
     ...[...byAddress.keys()]
       .filter((address) => !known.has(address))
       .slice(0, 3)
-      .map(() => wrong('somebody has had an e-mail who is not registered')),
+      .map((address) => wrong(`${address} has had an e-mail, and is not registered`)),
   ];
 }

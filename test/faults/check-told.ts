@@ -7,6 +7,7 @@ import type { Fault } from './fault.ts';
 import type { Stored } from './history.ts';
 import { readList } from './read-list.ts';
 import type { TakenMail } from './receivers.ts';
+import type { Round } from './run-round.ts';
 import { contactOf } from './waiting-list.ts';
 
 // What is published: the journal, the lists of the partners, webhooks and e-mails.
@@ -63,8 +64,19 @@ export const checkRoundsMails = (
   taken: readonly TakenMail[],
   stored: Stored,
   events: readonly EventOnSale[],
-  faults: readonly Fault[],
-): Violation[] => checkMails(taken, addresseesOf(stored, events), mayComeAgain(faults));
+  { seed, faults }: Round,
+): Violation[] =>
+  checkMails(
+    taken.filter(({ to }) => !isOfOtherRound(to, seed)),
+    addresseesOf(stored, events),
+    mayComeAgain(faults),
+  );
+
+/** A process that stands still for long may send an e-mail of an earlier round a second time. */
+const isOfOtherRound = (address: string, seed: number) => {
+  const [, round] = /^(?:waiting-)?r(\d+)-/.exec(address) ?? [];
+  return round !== undefined && round !== String(seed);
+};
 
 /** How many e-mails may have come a second time. */
 const mayComeAgain = (faults: readonly Fault[]) =>

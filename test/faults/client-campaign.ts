@@ -116,7 +116,7 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
     seconds,
     violations: [
       ...problems,
-      ...(await checkFile(file)),
+      ...(await checkFile(file)).violations,
       ...Object.entries(openAt).flatMap(([name, open]) => (open > 0 ? [] : [missed(name)])),
       // The client asks again until it knows, whatever happens.
       ...checkHistory(history, stored, { mayTimeOut: false, mayFail: false }),

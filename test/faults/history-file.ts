@@ -62,10 +62,9 @@ export async function writeHistory(directory: string, name: string, round: Writt
   return file;
 }
 
-const COUNTED = new Set([
-  ...['register', 'bulk', 'hold', 'replace', 'confirm', 'release', 'cancel', 'reset', 'capacity'],
-  ...['join', 'leave', 'read'],
-]);
+const COUNTED = new Set(
+  'register bulk hold replace confirm release cancel reset capacity join leave read'.split(' '),
+);
 
 function linesOf({ history, stored, partnerIds }: WrittenRound): object[] {
   const calls = history.calls
@@ -128,15 +127,17 @@ function finalOf({ registrations, offered, tickets }: Stored): object {
   };
 }
 
+/** The exit code of the second checker if there are too many possible orders. */
+const UNDECIDED = 2;
+
 /** Runs the second checker in a process of its own. Its refusal is a violation. */
-export async function checkFile(file: string): Promise<Violation[]> {
-  const { code, output } = await new Promise<{ code: number; output: string }>((resolve) => {
+export async function checkFile(file: string): Promise<{ violations: Violation[]; isDecided: boolean }> {
+  const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
     execFile(process.execPath, [CHECKER, file], (error, stdout, stderr) =>
-      resolve({ code: error ? 1 : 0, output: stdout + stderr }),
+      resolve({ code: error ? error.code : 0, output: stdout + stderr }),
     );
   });
-  if (code === 0) return [];
-  return [
-    { kind: 'wrong', problem: `the second checker refuses the history:\n${output.slice(0, MOST_SHOWN)}` },
-  ];
+  if (code === 0 || code === UNDECIDED) return { violations: [], isDecided: code === 0 };
+  const problem = `the second checker refuses the history:\n${output.slice(0, MOST_SHOWN)}`;
+  return { violations: [{ kind: 'wrong', problem }], isDecided: true };
 }

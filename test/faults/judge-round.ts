@@ -51,6 +51,8 @@ export interface Judgement {
   reached: Reached;
   /** The file with its history. */
   file: string;
+  /** Whether the second checker could decide it. */
+  isDecided: boolean;
   violations: Violation[];
   /** What each of its processes warned of, with milliseconds since the begin. */
   warnings: Record<string, string[]>;
@@ -66,6 +68,7 @@ export async function judgeRound(rest: RoundAtRest): Promise<Judgement> {
   const partnerIds = events.map(({ fixture }) => fixture.partnerId);
   const written = { first, history, stored, partnerIds };
   const file = await writeHistory(rest.directory, `round-${round.seed}`, written);
+  const second = await checkFile(file);
   const tolerance = toleranceOf(rest);
   return {
     requests: history.requests.length,
@@ -76,16 +79,17 @@ export async function judgeRound(rest: RoundAtRest): Promise<Judgement> {
     excused: countExcused(history, tolerance),
     reached: countReached({ ...facts, ...rest.seen, calls: history.calls, ...countAgain(rest) }),
     file,
+    isDecided: second.isDecided,
     warnings: warningsOf(deployment, partners.startedAtEpochMs),
     violations: [
       ...problems,
       ...checkHistory(history, stored, tolerance),
       ...checkWaiting(history.waiting, stored.entries, events, tolerance),
-      ...(await checkFile(file)),
+      ...second.violations,
       ...(await findNewcomers(deployment, events)),
       ...(await checkTold(deployment, events, stored)),
       ...(await checkPublished(deployment, events, stored)),
-      ...checkRoundsMails(mails, stored, events, round.faults),
+      ...checkRoundsMails(mails, stored, events, round),
       ...misfortunesOf(deployment),
       ...differences.map(({ subject, problem }): Violation => ({
         kind: 'wrong',

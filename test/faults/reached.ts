@@ -107,11 +107,12 @@ const POSTGRES_AWAY: readonly StateName[] = [
 
 /** The states that each fault has to meet in a campaign of the evidence tier. */
 export const PAIRS: Record<string, readonly StateName[]> = {
-  'Postgres crashed': [...POSTGRES_AWAY, 'reset in flight', 'unknown outcome, repeated'],
+  'Postgres crashed': [...POSTGRES_AWAY, 'reset in flight'],
   'Postgres frozen': POSTGRES_AWAY,
   'wire to Postgres: reset': POSTGRES_AWAY,
   'wire to Postgres: half-open': [...POSTGRES_AWAY, 'unknown outcome, repeated'],
   'wire to Postgres: cut between commit and answer': [...CALLS, 'batch pending'],
+  'wire to partners: answers lost': ['registration in flight', 'unknown outcome, repeated'],
   'Redis killed, comes back empty': ['registration in flight', 'hold expired', 'offer open', 'batch pending'],
   'API killed': [...CALLS, 'release in flight', 'answer to an offer in flight', 'unknown outcome, repeated'],
   'worker killed': ['hold expired', 'offer open', 'offer made', 'batch pending'],

@@ -27,7 +27,8 @@ export function describeRound(name: string, result: RoundResult): string {
       ? `; the suite stood still for ${seconds(result.longestStopMs)}`
       : '';
   const excused = result.excused > 0 ? `; ${result.excused} failures while the machine stood still` : '';
-  return `${name} ${namesOf(result)} (${result.holdMs} ms): ${answers}; ${recovered}${stop}${excused}: ${verdict}`;
+  const undecided = result.isDecided ? '' : '; the second checker could not decide';
+  return `${name} ${namesOf(result)} (${result.holdMs} ms): ${answers}; ${recovered}${stop}${excused}${undecided}: ${verdict}`;
 }
 
 /** The offending part of a history, and how to run it again. */
@@ -97,6 +98,7 @@ export function recoveryTable(results: readonly RoundResult[]): string {
     ...rows.toSorted(),
     '',
     `${results.length} rounds, ${sumOf(({ granted }) => granted)} registrations${uses}: ${countViolations(violations)}; ` +
-      `${sumOf(({ excused }) => excused)} failures while the machine stood still`,
+      `${sumOf(({ excused }) => excused)} failures while the machine stood still; the second checker decided ` +
+      `${sumOf(({ isDecided }) => Number(isDecided))}`,
   ].join('\n');
 }

@@ -43,14 +43,7 @@ export interface Seats {
 const GRANTS = new Set(['register', 'bulk', 'hold', 'offer', 'replace']);
 const RELEASES = new Set(['cancel', 'release', 'leave', 'expire', 'reset']);
 /** Answers that say that this attempt changed nothing. "refused": nothing was sent. */
-const WITHOUT_EFFECT = new Set(
-  ['refused', '10', '11', '30', '31', '32', '33', '34', '35', '36', '37', '38', '39'].concat([
-    '40',
-    '41',
-    '50',
-    '90',
-  ]),
-);
+const WITHOUT_EFFECT = new Set('refused 10 11 30 31 32 33 34 35 36 37 38 39 40 41 50 90'.split(' '));
 /** Answers that are final for all calls with the same reference. */
 const FINAL = new Set(['32', '36', '37']);
 
