@@ -7,7 +7,7 @@ import {
   type TicketOfTest,
 } from './event-test.ts';
 import type { Fixture } from './fixture.ts';
-import { startInProcessApi, UNHURRIED, type InProcessApi } from './in-process-api.ts';
+import { startInProcessApi, type InProcessApi } from './in-process-api.ts';
 import { PartnerClient } from './partner-client.ts';
 import type { sharedServers } from './shared-servers.ts';
 
@@ -41,7 +41,7 @@ export function apiTest(options: EventOptions = {}) {
     const isShared = options.own === undefined && Object.keys(apiSettings).length === 0;
     const api = isShared
       ? await servers.api()
-      : await startInProcessApi({ DATABASE_URL: given.database.url, ...UNHURRIED, ...apiSettings });
+      : await startInProcessApi({ DATABASE_URL: given.database.url, ...apiSettings });
     api.forgetLog();
     onCleanup(() => (isShared ? Promise.resolve(api.assertNothingPrivate()) : api.close()));
     return (given.api = api);

@@ -4,9 +4,6 @@ import { loadConfig, type Clock } from '@floodgate/service';
 import { keptLog } from './kept-log.ts';
 import { underTest } from './service-roles.ts';
 
-/** A busy machine may need longer than the default for an answer. With it, a test would see code 90 where nothing is wrong. */
-export const UNHURRIED = { ANSWER_WITHIN_MS: '20000' };
-
 /** An API in the test's own process, with its log. */
 export interface InProcessApi {
   baseUrl: string;

@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { startInProcessApi, UNHURRIED, type InProcessApi } from './in-process-api.ts';
+import { startInProcessApi, type InProcessApi } from './in-process-api.ts';
 
 class SharedServers {
   #database: Promise<TestDatabase> | undefined;
@@ -12,7 +12,7 @@ class SharedServers {
 
   /** An API on the shared database. */
   api(): Promise<InProcessApi> {
-    return (this.#api ??= this.database().then(({ url }) => startInProcessApi({ DATABASE_URL: url, ...UNHURRIED })));
+    return (this.#api ??= this.database().then(({ url }) => startInProcessApi({ DATABASE_URL: url })));
   }
 
   /** Can be repeated. */
