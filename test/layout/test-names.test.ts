@@ -7,16 +7,6 @@ import { expect, test } from 'vitest';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const EXTENSIONS = ['ts', 'tsx', 'mjs'];
 
-/** Tests that have no such file, by the reason. */
-const EXCEPTIONS: Record<string, string[]> = {
-  'their files get a clock at the moment, and their tests get their names afterwards': [
-    'packages/registrations/src/admission/partner-queues.test.ts',
-    'packages/registrations/src/register/locked-tickets.test.ts',
-    'packages/service/src/deadline.test.ts',
-    'packages/service/src/repeat.test.ts',
-  ],
-};
-
 const tests = globSync('{apps,packages}/*/src/**/*.test.{ts,tsx,mjs}', { cwd: ROOT });
 
 /** Also true for a test of the timing tier beside its file: X.timing.test.ts tests X.ts. */
@@ -27,7 +17,5 @@ function hasItsFile(file: string): boolean {
 
 test('a test beside the code has the name of a file in its folder', () => {
   expect(tests.length).toBeGreaterThan(50);
-  const strays = tests.filter((file) => !hasItsFile(file));
-  // An exception whose file exists by now, or whose test is gone, must be removed as well.
-  expect(strays.toSorted()).toEqual(Object.values(EXCEPTIONS).flat().toSorted());
+  expect(tests.filter((file) => !hasItsFile(file))).toEqual([]);
 });

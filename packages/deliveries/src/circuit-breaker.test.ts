@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
-import { createCircuitBreaker, outcomeOf, type Attempt, type Delivery } from './deliveries.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
+import { outcomeOf, type Attempt, type Delivery } from './deliveries.ts';
 
 const SENT: Attempt = { kind: 'sent' };
 const AWAY: Attempt = { kind: 'unavailable', isDoubtful: false, reason: 'ECONNREFUSED' };

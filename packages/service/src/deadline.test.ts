@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ManualClock, settle } from '../../../test/harness/manual-clock.ts';
-import { withDeadline } from './retry.ts';
+import { withDeadline } from './deadline.ts';
 
 const never = new Promise<never>(() => {});
 

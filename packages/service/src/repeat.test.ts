@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ManualClock, settle } from '../../../test/harness/manual-clock.ts';
-import { repeat, type TaskResult } from './periodic-tasks.ts';
+import { repeat, type TaskResult } from './repeat.ts';
 
 let clock: ManualClock;
 beforeEach(() => void (clock = new ManualClock()));

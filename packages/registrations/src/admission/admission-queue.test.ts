@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ManualClock } from '../../../../test/harness/manual-clock.ts';
-import { AdmissionQueue, type AdmissionOptions, type Partner } from './admission-queue.ts';
+import { AdmissionQueue, type AdmissionOptions } from './admission-queue.ts';
+import type { Partner } from './partner-queues.ts';
 
 const ONE = { partnerId: 1, weight: 1 };
 

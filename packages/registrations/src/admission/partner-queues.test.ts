@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PartnerQueues, type Partner } from './admission-queue.ts';
+import { PartnerQueues, type Partner } from './partner-queues.ts';
 
 interface Item {
   partnerId: number;

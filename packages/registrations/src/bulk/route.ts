@@ -22,7 +22,7 @@ import {
   type Routes,
 } from '@floodgate/http';
 import type { Clock } from '@floodgate/service';
-import { LARGE_UNITS } from '../admission/admission-queue.ts';
+import { LARGE_UNITS } from '../admission/partner-queues.ts';
 import type { Registrations } from '../register/commit-batch.ts';
 import { provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
 import { CODES, isNew, toBulkReservation, type SeatOutcome } from '../register/reserve-batch.ts';

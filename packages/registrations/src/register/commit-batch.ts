@@ -15,6 +15,7 @@ import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
 import { createAdmission, type AdmissionOptions } from '../admission/admission-queue.ts';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
+import { createLockedTickets, nameOf, type LockedTickets } from './locked-tickets.ts';
 import {
   isNew,
   OVERLOADED,
@@ -22,7 +23,6 @@ import {
   reserveBatch,
   seatsOf,
   type Outcome,
-  type Reservation,
   type ReserveOptions,
   type Submission,
 } from './reserve-batch.ts';
@@ -209,51 +209,6 @@ async function halve(commit: Commit, part: Part, outcome: Outcome): Promise<Outc
   const first = await commitHalf(part.slice(0, middle));
   return first.concat(await commitHalf(part.slice(middle)));
 }
-
-/** A ticket, and the event that the request names. */
-type TicketOfEvent = Pick<Reservation, 'ticketId' | 'eventId'>;
-
-/** How long a breaker stays open before one group tries the ticket again. Doubled each time that it is still locked. */
-const COOL_DOWN_MS = 500;
-const MAX_COOL_DOWN_MS = 5_000;
-const LOCKED = 'another transaction keeps a ticket locked; registrations for it are refused, others continue';
-
-/**
- * Circuit breakers of tickets whose rows another transaction keeps locked for longer than a commit takes, usually one that an
- * operator forgot. While a breaker is open, registrations for the ticket are refused at once. Otherwise all registrations in their
- * group would wait with them.
- */
-export function createLockedTickets(log: Logger, clock = systemClock) {
-  /** By ticket and event, until a group with the ticket commits. A request that names another event is not affected. */
-  const locks = new Map<string, { coolDownMs: number; refusedUntil: number }>();
-  return {
-    /** Returns whether the ticket's breaker is open. */
-    has: (ticket: TicketOfEvent) =>
-      locks.size > 0 && clock.now() < (locks.get(nameOf(ticket))?.refusedUntil ?? 0),
-
-    /** Opens the breakers. One that was opened before stays open for twice as long as the last time. */
-    lock(tickets: readonly TicketOfEvent[]) {
-      for (const ticket of tickets) {
-        const known = locks.get(nameOf(ticket));
-        const coolDownMs = known ? Math.min(2 * known.coolDownMs, MAX_COOL_DOWN_MS) : COOL_DOWN_MS;
-        locks.set(nameOf(ticket), { coolDownMs, refusedUntil: clock.now() + coolDownMs });
-        if (!known) log.warn({ ticketId: ticket.ticketId }, LOCKED);
-      }
-    },
-
-    /** Closes the breakers of tickets for which a group has committed. */
-    release(tickets: readonly TicketOfEvent[]) {
-      if (locks.size === 0) return;
-      for (const ticket of tickets)
-        if (locks.delete(nameOf(ticket)))
-          log.info({ ticketId: ticket.ticketId }, 'a locked ticket is free again');
-    },
-  };
-}
-
-const nameOf = ({ ticketId, eventId }: TicketOfEvent) => `${ticketId} ${eventId}`;
-
-export type LockedTickets = ReturnType<typeof createLockedTickets>;
 
 /** Opens the circuit breakers of tickets whose rows are locked now. Waits for no lock. Returns whether there are any. */
 async function findLocked({ db, locked }: Commit, part: Part) {

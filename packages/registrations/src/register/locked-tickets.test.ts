@@ -1,7 +1,7 @@
 import { createLogger } from '@floodgate/service';
 import { beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../../../test/harness/manual-clock.ts';
-import { createLockedTickets, type LockedTickets } from './commit-batch.ts';
+import { createLockedTickets, type LockedTickets } from './locked-tickets.ts';
 
 const ticket = { ticketId: 1, eventId: 1001 };
 let clock: ManualClock;
