@@ -1,6 +1,7 @@
 import { cpus, getPriority } from 'node:os';
 import { setImmediate as yieldToSockets } from 'node:timers/promises';
 import { readAtOnce, rememberShards, shardLoader, type Database } from '@floodgate/database';
+import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
 import {
   retry as repeat,
   sleep,
@@ -10,7 +11,6 @@ import {
   type Timer,
 } from '@floodgate/service';
 import {
-  createCircuitBreaker,
   LEASE_SECONDS,
   leaseDeliveries,
   outcomeOf,
@@ -20,7 +20,6 @@ import {
   renewLeases,
   retry,
   type Attempt,
-  type CircuitBreaker,
   type Delivery,
   type Ended,
   type LeasedKind,
