@@ -15,7 +15,7 @@ const isFaultCampaign = (file: string) =>
 function projectsOf(mode: Mode): TestProjectInlineConfiguration[] {
   if (mode === 'unit') return [inRoot({ name: 'unit', include: unitTests() })];
   const tiers = filesByTier();
-  const all = Object.values(tiers).flat();
+  const all = [...new Set(Object.values(tiers).flat())];
   const files = mode === 'named' ? all : tiers[mode];
   const tier: Tier = mode === 'named' ? 'gate' : mode;
   const common = { globalSetup: ['test/servers/global-setup.ts'], provide: { tier } };
