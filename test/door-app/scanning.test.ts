@@ -14,7 +14,7 @@ import { sell } from './sell.ts';
 
 const { test, given } = apiTest();
 
-/** Each takes a tenth of a second. A call of the device has 100 at most. */
+/** Each takes a tenth of a second. A device uploads 500 in a call. */
 const SCANS = inject('tier') === 'gate' ? 120 : 1_000;
 
 test.override('ticket', { capacity: 1_000 });

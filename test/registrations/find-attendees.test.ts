@@ -12,7 +12,7 @@ import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'finds attendees of all events in the database' });
 
 test.override('ticket', {});
 
