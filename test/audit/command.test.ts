@@ -4,7 +4,7 @@ import { databaseTest } from '../harness/database-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { runCli } from '../harness/service-process.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'reads the whole audit log' });
 
 let ticket: string;
 

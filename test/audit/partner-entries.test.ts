@@ -5,7 +5,7 @@ import { connectInTest } from '../harness/connect-in-test.ts';
 import { underTest } from '../harness/service-roles.ts';
 import { databaseTest } from '../harness/database-test.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'reads the whole audit log' });
 
 const insert = (partnerId: number, count: number, daysAgo: number) =>
   sql`

@@ -7,7 +7,10 @@ import { apiTest } from '../harness/api-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 
-const { test, given } = apiTest({ sharesEvent: true });
+const { test, given } = apiTest({
+  sharesEvent: true,
+  own: 'what other files left would change what is measured',
+});
 
 // What partners install: built, packed, installed from the tarball into a project of its own, and used against the service.
 

@@ -8,7 +8,7 @@ import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { readQrCode } from '../harness/passes.ts';
 
-const { test, given } = apiTest({ sharesEvent: true });
+const { test, given } = apiTest({ sharesEvent: true, own: 'rotates the keys that sign passes' });
 
 test.override('ticket', {});
 

@@ -14,7 +14,7 @@ import { keepPrivate } from '../harness/private-data.ts';
 import { underTest } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'lists all operators' });
 
 const SECRET = 'a secret of the console that only the test knows';
 const ADDRESS = 'ada@operators.floodgate-tests.org';

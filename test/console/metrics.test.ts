@@ -6,7 +6,7 @@ import { findFreePort } from '../harness/free-port.ts';
 import { keptLog } from '../harness/kept-log.ts';
 import { underTest } from '../harness/service-roles.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'lists all operators' });
 
 test('requests are counted by route and status, on a port of their own', async () => {
   const port = await findFreePort();

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { databaseTest } from '../harness/database-test.ts';
 import { runCli } from '../harness/service-process.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'lists all operators' });
 
 let count = 0;
 const add = async (role: Role, email: string | null = null) => {

@@ -7,7 +7,7 @@ import { createWorld, type Server } from './drawn-doors.ts';
 import { play } from './drawn-scans.ts';
 import { findProblems } from './model-check.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'draws operations, and compares whole tables' });
 
 const ROUNDS = Number(process.env['DOOR_ROUNDS'] ?? (inject('tier') === 'gate' ? 3 : 30));
 const SEED = Number(process.env['DOOR_SEED'] ?? Date.now() % 2 ** 31);

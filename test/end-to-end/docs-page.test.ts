@@ -7,7 +7,7 @@ import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 const REGISTER = '#tag/registrations/POST/api/v1/events/register';
 

@@ -12,7 +12,7 @@ import { underTest } from '../harness/service-roles.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

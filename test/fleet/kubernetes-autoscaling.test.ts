@@ -21,7 +21,7 @@ import {
   type Manifest,
 } from './manifests.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'what other files left would change what is measured' });
 
 // The autoscalers in docker/kubernetes, and the query of KEDA on a real Postgres.
 

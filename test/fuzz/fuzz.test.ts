@@ -9,7 +9,7 @@ import { storedBodies } from './stored-bodies.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { databaseTest } from '../harness/database-test.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'draws operations, and compares whole tables' });
 
 // The gate sends 500 messages, the evidence tier 20,000, from a seed of its own choice; npm run test:fuzz sends as many as it is told.
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? (inject('tier') === 'gate' ? 500 : 20_000));

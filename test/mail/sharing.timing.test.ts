@@ -6,7 +6,7 @@ import { startMailServer } from '../harness/mail-server.ts';
 import { addresses, confirm, enable, startMails, waitForState } from './mail-process.ts';
 import { databaseTest } from '../harness/database-test.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'what other files left would change what is measured' });
 
 // The rate of delivery processes in real seconds. packages/database/src/limits/quota-lease.test.ts tests the rule.
 

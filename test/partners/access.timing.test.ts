@@ -8,7 +8,7 @@ import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli } from '../harness/service-process.ts';
 import { lastFalse } from '../harness/wait-until.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'what other files left would change what is measured' });
 
 // How soon changes of access take effect in real time. access.test.ts tests the rule by the clock of the APIs.
 
@@ -70,7 +70,9 @@ const expire = (keyId: string) =>
 
 test('all keys of a disabled partner are refused within 2 s, and accepted again when it is enabled', async () => {
   const run = async (command: 'disable' | 'enable') =>
-    expect(await runCli({ DATABASE_URL: given.database.url }, 'partner', command, `${given.gala.partnerId}`)).toEqual({
+    expect(
+      await runCli({ DATABASE_URL: given.database.url }, 'partner', command, `${given.gala.partnerId}`),
+    ).toEqual({
       code: 0,
       output: `partner ${given.gala.partnerId} is ${command}d\n`,
     });
@@ -92,16 +94,26 @@ test('a key that expires in use is refused within 2 s', async () => {
 });
 
 test('an event that is closed to a partner is gone for it within 2 s, and its other events are not', async () => {
-  const ball = await createEvent(given.database.db, { name: 'Ball', passPrefix: 'BALL', duplicatePolicy: 'allow' });
+  const ball = await createEvent(given.database.db, {
+    name: 'Ball',
+    passPrefix: 'BALL',
+    duplicatePolicy: 'allow',
+  });
   await grantEvent(given.database.db, given.gala.partnerId, ball.id);
-  await expectEffect(() => revokeEvent(given.database.db, given.gala.partnerId, given.gala.eventId), ['00', '21']);
+  await expectEffect(
+    () => revokeEvent(given.database.db, given.gala.partnerId, given.gala.eventId),
+    ['00', '21'],
+  );
   for (const client of clients(given.gala.secretKey, ball.ref))
     expect((await client.tickets()).body.responseCode).toBe('00');
 });
 
 test('an event that is opened to a partner is there within 2 s', async () => {
   await revokeEvent(given.database.db, given.gala.partnerId, given.gala.eventId);
-  await expectEffect(() => grantEvent(given.database.db, given.gala.partnerId, given.gala.eventId), ['21', '00']);
+  await expectEffect(
+    () => grantEvent(given.database.db, given.gala.partnerId, given.gala.eventId),
+    ['21', '00'],
+  );
 });
 
 const rotate = (keyId: string, overlapHours: number) =>

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { databaseTest } from '../harness/database-test.ts';
 import { runCli } from '../harness/service-process.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'reads the whole audit log' });
 
 const [FIRST, SECOND] = ['ops@partner.floodgate-tests.org', 'desk@partner.floodgate-tests.org'];
 

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { eventTest } from '../harness/event-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'counts permits that other files draw as well' });
 
 /** Draws as the rate limit of a partner does. */
 const drawPermits = (db: Database, id: number, wanted: number) =>

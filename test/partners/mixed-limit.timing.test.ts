@@ -7,7 +7,7 @@ import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { startApiProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'what other files left would change what is measured' });
 
 // A rate limit under single calls and bulk calls at the same time. MEASURE_LIMIT says for how many seconds; then the figures
 // are printed.

@@ -7,7 +7,7 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { runCli, startApiProcess } from '../harness/service-process.ts';
 import { lastFalse, waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'what other files left would change what is measured' });
 
 // Rates, and how soon changes of a limit take effect, in real time. rate-limit.test.ts tests the rules by the clock of the APIs.
 

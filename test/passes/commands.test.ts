@@ -12,7 +12,7 @@ import { finalizePending } from '../harness/journal.ts';
 import { readRevocations } from '../harness/passes.ts';
 import { runCli } from '../harness/service-process.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({ sharesEvent: true, own: 'rotates the keys that sign passes' });
 
 const pass = (...args: string[]) => runCli({ DATABASE_URL: given.database.url }, 'pass', ...args);
 

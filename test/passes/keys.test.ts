@@ -9,7 +9,7 @@ import { databaseTest } from '../harness/database-test.ts';
 import { roleOf, withRole } from '../harness/service-roles.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'rotates the keys that sign passes' });
 
 const SUBJECT = { eventId: 1042, ticketId: 3, serial: 317 };
 

@@ -23,7 +23,7 @@ import { underTest } from '../harness/service-roles.ts';
 import { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 // What a second queue would be: two kinds of jobs that only these tests know.
 const options = { payload: Type.Object({ n: Type.Integer() }), attempts: 3, backoffMs: 1, timeoutMs: 60_000 };

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import { holdTable } from '../harness/hold-table.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'what other files left would change what is measured' });
 
 // How soon everybody is answered. list.test.ts tests the answers, packages/service/src/fair-queue.test.ts the time limit.
 

@@ -5,7 +5,7 @@ import { RawConnection, requestText } from '../harness/raw-http.ts';
 import { startApiProcess } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'what other files left would change what is measured' });
 
 // Real connections that are slow for real seconds. packages/http/src/server.test.ts tests the limits with one connection.
 

@@ -10,7 +10,7 @@ import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'what other files left would change what is measured' });
 
 test.override('ticket', { capacity: 100_000 });
 

@@ -10,7 +10,7 @@ import { reservationOf } from '../harness/reservation.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'draws operations, and compares whole tables' });
 
 // Two transactions change the same held registration at the same time. The first holds its locks until the second waits for them.
 

@@ -5,7 +5,7 @@ import { databaseTest } from '../harness/database-test.ts';
 import { startProcess } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'what other files left would change what is measured' });
 
 // A reader that is slow in real time. reconcile.test.ts tests that long lists are whole.
 
@@ -14,7 +14,9 @@ const failureOf = (found: number) => `floodgate: not balanced: ${found} found\n`
 const addEmptyBatches = (count: number) =>
   sql`
     insert into batches (id, size, first_serial, last_serial, relay_at)
-    select gen_random_uuid(), 1, 1, 1, now() from generate_series(1, ${count}::integer)`.execute(given.database.db);
+    select gen_random_uuid(), 1, 1, 1, now() from generate_series(1, ${count}::integer)`.execute(
+    given.database.db,
+  );
 
 test('what is said is said to its end, however slowly it is read', async () => {
   const found = 20_000;

@@ -8,7 +8,7 @@ import { holdTicket } from '../harness/hold-ticket.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'draws operations, and compares whole tables' });
 
 // Repeats: batches that are sent again with their id, because the connection was lost before the answer.
 

@@ -32,7 +32,7 @@ import {
 import { registrationsOfBatch } from '../harness/stored-batch.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'draws operations, and compares whole tables' });
 
 /** Runs per draw, and how often they are drawn while an outcome is missing. */
 const [RUNS, MAX_DRAWS] = inject('tier') === 'gate' ? [50, 15] : [600, 2];

@@ -18,7 +18,7 @@ import { exchange, requestText } from '../harness/raw-http.ts';
 import { runCli } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'draws operations, and compares whole tables' });
 
 // Test keys and test events.
 

@@ -11,7 +11,7 @@ import { runCli, startApiProcess } from '../harness/service-process.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'what other files left would change what is measured' });
 
 interface Document {
   figures: { offered: number; codes: Record<string, number>; soldTwice: number };

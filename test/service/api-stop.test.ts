@@ -6,7 +6,7 @@ import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { QUEUE_BACKENDS, titleOf, useQueue } from '../harness/queue-backends.ts';
 import type { TestQueue } from '../harness/test-queue.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'starts processes that work on everything in the database' });
 
 // What a stop owes to those who were answered already.
 

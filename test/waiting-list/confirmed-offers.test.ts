@@ -12,7 +12,7 @@ import { joinWaitingList } from '../harness/waiting-list.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { changeSeats, CONTACT, LOCK_WITHIN_MS, openSeatsOf, type Seat } from './drawn-operations.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'draws operations, and compares whole tables' });
 
 test('an offer that is confirmed while its partner leaves is kept', async () => {
   const { db } = given.database;

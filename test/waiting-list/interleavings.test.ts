@@ -7,7 +7,7 @@ import { createWorld, perform } from './drawn-operations.ts';
 import { findProblems, settle } from './quiet-list.ts';
 import { findWrongSteps, recordChanges } from './recorded-changes.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'draws operations, and compares whole tables' });
 
 const ROUNDS = Number(process.env['WAITING_ROUNDS'] ?? (inject('tier') === 'gate' ? 10 : 200));
 const SEED = Number(process.env['WAITING_SEED'] ?? Date.now() % 2 ** 31);

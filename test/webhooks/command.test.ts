@@ -5,7 +5,7 @@ import { keepPrivate } from '../harness/private-data.ts';
 import { runCli } from '../harness/service-process.ts';
 import { confirmSome } from '../harness/webhooks.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({ sharesEvent: true, own: 'reads the whole audit log' });
 
 const floodgate = (...args: string[]) => runCli({ DATABASE_URL: given.database.url }, 'webhook', ...args);
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { ManualClock, settle } from '../../../test/harness/manual-clock.ts';
 import { sleep, systemClock } from './clock.ts';
-import { retry, withDeadline } from './retry.ts';
+import { withDeadline } from './deadline.ts';
+import { retry } from './retry.ts';
 
 test('timers of the process fire in order, and not after they are cleared', async () => {
   const fired: string[] = [];

@@ -20,7 +20,7 @@ import { awayText } from '@floodgate/database/reads/shards';
 import type { Lag } from '@floodgate/journal';
 import type { QueueBacklog } from '@floodgate/queue';
 import { reading } from '@floodgate/operators/reading';
-import { withDeadline } from '@floodgate/service/retry';
+import { withDeadline } from '@floodgate/service/deadline';
 import type { FailedBatch } from './backlog.ts';
 
 const STATUS_DEADLINE_MS = 3_000;
