@@ -12,7 +12,7 @@ const CLOCK = String.raw`(?:performance|Date)\.now\(`;
 /** Names of durations: `tookMs`, `ANSWER_WITHIN_MS`, `elapsed`. */
 const DURATION = String.raw`(?:\b\w*(?:tookMs|elapsed\w*|durationMs|WITHIN_MS|LIMIT_MS|MARGIN_MS)\b)`;
 
-/** What a statement of a test must not contain, by the reason. A comment "time:" above the statement says why it may. */
+/** Forbidden in a statement of a test, by the reason. A comment "time:" above the statement says why it is allowed there. */
 const RULES = {
   'waits for a fixed time: wait for a condition (waitUntil)':
     /(?<![.\w])(?:delay|setTimeout|pg_sleep|sleep)\((?!clock\b)/,
