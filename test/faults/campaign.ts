@@ -85,7 +85,10 @@ function ofMissed(available: readonly Fault[], missed: readonly Missed[], round:
 }
 
 /** The file of a round is kept if somebody asked for it, or if the round has failed. */
-async function forgetFile({ file, violations }: RoundResult, { directory }: CampaignOptions): Promise<void> {
+export async function forgetFile(
+  { file, violations }: Pick<RoundResult, 'file' | 'violations'>,
+  { directory }: RoundOptions,
+): Promise<void> {
   if (file !== '' && violations.length === 0 && directory === undefined) await rm(file);
 }
 
