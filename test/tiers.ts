@@ -38,7 +38,10 @@ const EVIDENCE: Record<string, string[]> = {
 
 /** Files of the timing tier. Each compares with a reference that is measured in the same run. */
 const TIMING: Record<string, string[]> = {
-  'a share, a rate or a latency under load': ['test/**/*.timing.test.ts'],
+  'a share, a rate or a latency under load': [
+    '{apps,packages}/*/src/**/*.timing.test.ts',
+    'test/**/*.timing.test.ts',
+  ],
 };
 
 /** The files of the gate that also run on Citus, where there is a cluster. The evidence tier runs everything there. */

@@ -14,7 +14,8 @@ const DURATION = String.raw`(?:\b\w*(?:tookMs|elapsed\w*|durationMs|WITHIN_MS|LI
 
 /** What a statement of a test must not contain, by the reason. A comment "time:" above the statement says why it may. */
 const RULES = {
-  'waits for a fixed time: wait for a condition (waitUntil)': /(?<![.\w])(?:delay|sleep|setTimeout|pg_sleep)\(/,
+  'waits for a fixed time: wait for a condition (waitUntil)':
+    /(?<![.\w])(?:delay|setTimeout|pg_sleep|sleep)\((?!clock\b)/,
   'compares a clock: decide by order or counts': new RegExp(String.raw`expect\((?:[^;]*?)${CLOCK}`),
   'bounds elapsed time': new RegExp(
     String.raw`expect\([^;]*(?:${DURATION}|\w+At - \w+At\b)[^;]*\)\s*\.toBeLessThan|\.toBeLessThan(?:OrEqual)?\([^;]*${DURATION}`,
@@ -29,7 +30,10 @@ const problems = filesByTier().gate.flatMap((file) => {
   // A statement ends with a semicolon at the end of a line. Blocks end in other ways, so a piece can hold several statements.
   return text.split(/(?<=;\n|\{\n)/).flatMap((statement) => {
     const found = Object.entries(RULES)
-      .filter(([, pattern]) => pattern.test(statement.replaceAll(/\/\/.*/g, '')) && !/\/\/ time: \S/.test(statement))
+      .filter(
+        ([, pattern]) =>
+          pattern.test(statement.replaceAll(/\/\/.*/g, '')) && !/\/\/ time: \S/.test(statement),
+      )
       .map(([reason]) => `${file}:${line + leadingLines(statement)}: ${reason}`);
     line += statement.split('\n').length - 1;
     return found;
@@ -37,7 +41,9 @@ const problems = filesByTier().gate.flatMap((file) => {
 });
 
 function leadingLines(statement) {
-  return statement.length - statement.trimStart().length === 0 ? 0 : statement.slice(0, statement.search(/\S/)).split('\n').length - 1;
+  return statement.length - statement.trimStart().length === 0
+    ? 0
+    : statement.slice(0, statement.search(/\S/)).split('\n').length - 1;
 }
 
 process.stdout.write(problems.map((problem) => `${problem}\n`).join(''));

@@ -529,8 +529,8 @@ test('onRetry is called before each retry, and what it throws is ignored', async
 test('Retry-After is waited for', async () => {
   await using proxy = await startAnsweringProxy(given.api.baseUrl, [says(503, '90', { 'retry-after': '1' })]);
   const client = open({ baseUrl: proxy.baseUrl });
-  // Timers of one process fire in their order.
   let isOver = false;
+  // time: a lower bound only. Timers of one process fire in their order.
   setTimeout(() => (isOver = true), 990);
   await client.register(guest());
   expect(isOver).toBe(true);

@@ -99,6 +99,7 @@ test('after a failover, one refused write is enough: no connection reads from th
   await expect(sql`create table refused ()`.execute(pool)).rejects.toMatchObject({ code: '25006' });
   const servers = await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
+      // time: so that each statement has a connection of its own.
       const { rows } = await sql<{ isOld: boolean }>`
         select current_setting('transaction_read_only')::boolean as "isOld", pg_sleep(0.1)`.execute(pool);
       return rows[0]!.isOld;

@@ -249,7 +249,7 @@ export async function deploy(
       QUEUE_URL: cluster?.url ?? wires.apiToRedis.through(redis.url),
       PORT: String(port),
     };
-    return new ServiceUnderTest((more) => startApiProcess({ ...env, ...more }));
+    return new ServiceUnderTest((more) => startApiProcess({ ANSWER_WITHIN_MS: '3000', ...env, ...more }));
   });
   const workers = Array.from({ length: WORKERS }, () => {
     const env = {

@@ -9,7 +9,7 @@ import {
 import type { Fixture } from './fixture.ts';
 import { startInProcessApi, type InProcessApi } from './in-process-api.ts';
 import { PartnerClient } from './partner-client.ts';
-import type { SharedServers } from './shared-servers.ts';
+import type { sharedServers } from './shared-servers.ts';
 
 export interface GivenApi extends GivenEvent {
   /** The API of the file. Its log begins with the file. */
@@ -35,7 +35,7 @@ export function apiTest(options: EventOptions = {}) {
     return gala;
   };
   const startApi = async (
-    { servers, apiSettings }: ApiSettings & { servers: SharedServers },
+    { servers, apiSettings }: ApiSettings & { servers: typeof sharedServers },
     { onCleanup }: { onCleanup: (close: () => Promise<void>) => void },
   ) => {
     const isShared = options.own === undefined && Object.keys(apiSettings).length === 0;

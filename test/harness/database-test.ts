@@ -2,7 +2,7 @@ import { test as plainTest } from 'vitest';
 import type { Database } from '@floodgate/database';
 import { createTestDatabase, waitUntilNoneIsOpen, type TestDatabase } from './database.ts';
 import { forgetPrivate } from './private-data.ts';
-import { SharedServers } from './shared-servers.ts';
+import { sharedServers } from './shared-servers.ts';
 
 /** What the tests of a file can use. Filled before the first test: a file must not read it while it loads. */
 export interface GivenDatabase {
@@ -18,9 +18,8 @@ export interface FileOptions {
 const workerTest = plainTest
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the pattern
   .extend('servers', { scope: 'worker' }, ({}, { onCleanup }) => {
-    const servers = new SharedServers();
-    onCleanup(() => servers.close());
-    return servers;
+    onCleanup(() => sharedServers.close());
+    return sharedServers;
   })
   // What earlier files sent is in none of this file's logs.
   .extend('privateData', { scope: 'file', auto: true }, forgetPrivate);

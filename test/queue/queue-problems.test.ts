@@ -130,7 +130,7 @@ describe.skipIf(missing)(`why a queue is down${missing}`, () => {
     for (let waitMs = 0; waitMs < 100; waitMs++) {
       const producer = openProducer(common);
       const consumer = openConsumer({ ...common, jobs, onJobFailed: () => {} });
-      // As long as a handshake takes, or less.
+      // time: as long as a handshake takes, or less.
       await delay(waitMs % 10);
       await Promise.all([producer.close(), consumer.close(1_000)]);
     }

@@ -31,10 +31,14 @@ test('an event without a ticket is closed', async () => {
 test('who registers as soon as it says open is never too early, though it was scheduled the moment before', async () => {
   const saleStartsAt = new Date(Date.now() + 3_000);
   const ticketId = await given.gala.addTicket({ saleStartsAt, capacity: 7 });
+  const earliest = Date.now();
   const before = await launch();
+  const latest = Date.now();
   expect(before).toMatchObject({ phase: 'scheduled', closesAt: null, seatsLeft: 7 });
   expect(new Date(before.opensAt!)).toEqual(saleStartsAt);
-  expect(Math.abs(Date.parse(before.serverTime) - Date.now())).toBeLessThan(10_000);
+  // Of Postgres's clock, which has fractions of a millisecond.
+  const serverTime = Date.parse(before.serverTime);
+  expect([serverTime >= earliest - 1, serverTime <= latest + 1]).toEqual([true, true]);
   await waitUntil('it is open', phaseIs('open'));
   expect((await given.partner.register(attendee(ticketId))).body.responseCode).toBe('00');
 });

@@ -466,6 +466,7 @@ test('receivers that answer slowly leave room for the others', async () => {
   const slow = await startReceiverInTest((_, response) => {
     underWay += 1;
     most = Math.max(most, underWay);
+    // time: the receiver is slow on purpose.
     setTimeout(() => {
       underWay -= 1;
       response.end();

@@ -170,6 +170,27 @@ test('a draw does not restore permits that were spent during it', async () => {
   expect((await singles) + (await meanwhile) + bulkPermits + (await rest)).toBe(limit);
 });
 
+test('permits of a second that ended during a draw are not spent in the next one', async () => {
+  const counter = new Counter();
+  let delayMs = 0;
+  const draw = async (wanted: number) => {
+    if (delayMs > 0) await sleep(clock, delayMs);
+    return counter.draw(wanted);
+  };
+  const lease = createQuotaLease(draw, clock);
+  await toNextWindow();
+  // Eight permits are left.
+  await takeMany(lease, 48, 100);
+  await clock.advance(950);
+  const before = counter.draws.length;
+  delayMs = 100;
+  const bulk = lease.take(100, 20);
+  await clock.runAll();
+  expect(await bulk).toMatchObject({ admitted: true });
+  const drawn = counter.draws.slice(before).reduce((sum, permits) => sum + permits, 0);
+  expect(drawn).toBeGreaterThanOrEqual(20);
+});
+
 interface Burst {
   process: number;
   requests: number;
@@ -214,11 +235,11 @@ test.each([1, 2, 3])(
   async (processes) => {
     const limit = 100;
     const counter = new Counter(10);
-    let isOver = false;
+    const endsAt = clock.now() + 4 * WINDOW_MS;
     const admitted = new Map<number, number>();
     /** Sends one request after another, and waits for 5 ms after each answer, as a partner does. */
     const ask = async (lease: QuotaLease, permits: number) => {
-      while (!isOver) {
+      while (clock.now() < endsAt) {
         const verdict = await lease.take(limit, permits);
         const second = windowOf(clock.now());
         if (verdict.admitted) admitted.set(second, (admitted.get(second) ?? 0) + permits);
@@ -227,8 +248,7 @@ test.each([1, 2, 3])(
     };
     const leases = Array.from({ length: processes }, () => createQuotaLease(counter.draw, clock));
     for (const lease of leases) for (const permits of [1, 1, 1, 1, 2, 5, 20, 30]) void ask(lease, permits);
-    await clock.advance(4 * WINDOW_MS);
-    isOver = true;
+    await clock.runAll();
     // The first and the last second are not whole ones.
     const used = [...admitted.values()].slice(1, 4);
     expect(used).toHaveLength(3);
