@@ -23,7 +23,7 @@ export interface CampaignOptions extends RoundOptions {
   onlyFault?: string | undefined;
   /** How long a fault lasts: any time in this range, in milliseconds. */
   hold: { from: number; to: number };
-  /** Whether to try what takes long as well: freezes beyond the queue's locks, faults that need servers of their own. */
+  /** Whether to try what takes long as well: freezes beyond the queue's locks, faults with servers of their own. */
   isLong: boolean;
   /** Told of every round when it has ended, and whether it was one more, for pairs that were missed. */
   onRound: (round: number, result: RoundResult, isExtra: boolean) => void;
