@@ -23,7 +23,7 @@ export interface CampaignOptions extends RoundOptions {
   onlyFault?: string | undefined;
   /** How long a fault lasts: any time in this range, in milliseconds. */
   hold: { from: number; to: number };
-  /** Whether to try what takes long as well: freezes beyond the queue's locks, faults that need servers of their own. */
+  /** Whether to try what takes long as well: freezes beyond the queue's locks, faults with servers of their own. */
   isLong: boolean;
   /** Told of every round when it has ended, and whether it was one more, for pairs that were missed. */
   onRound: (round: number, result: RoundResult, isExtra: boolean) => void;
@@ -85,7 +85,10 @@ function ofMissed(available: readonly Fault[], missed: readonly Missed[], round:
 }
 
 /** The file of a round is kept if somebody asked for it, or if the round has failed. */
-async function forgetFile({ file, violations }: RoundResult, { directory }: CampaignOptions): Promise<void> {
+export async function forgetFile(
+  { file, violations }: Pick<RoundResult, 'file' | 'violations'>,
+  { directory }: RoundOptions,
+): Promise<void> {
   if (file !== '' && violations.length === 0 && directory === undefined) await rm(file);
 }
 

@@ -8,7 +8,7 @@ import {
 import { reconcile } from '@floodgate/registrations';
 import { keepPrivate } from '../harness/private-data.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { availableFaults, type CampaignOptions } from './campaign.ts';
+import { availableFaults, forgetFile, type CampaignOptions } from './campaign.ts';
 import { checkHistory, type Violation } from './check-history.ts';
 import { deploy, type Deployment } from './deployment.ts';
 import { createEvents, type EventOnSale } from './events-on-sale.ts';
@@ -105,7 +105,7 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
   const written = { first, history, stored, partnerIds };
   const file = await writeHistory(options.directory ?? HISTORIES, `client-${options.seed}`, written);
   const count = (code: string) => history.requests.filter((request) => codeOf(request) === code).length;
-  return {
+  const result = {
     faults: faults.map(({ name }) => name),
     granted: count('00'),
     soldOut: count('32'),
@@ -131,6 +131,8 @@ export async function runClientCampaign(options: ClientCampaignOptions): Promise
       })),
     ],
   };
+  await forgetFile(result, options);
+  return result;
 }
 
 /** Every fault has to meet registrations in flight. */

@@ -92,7 +92,7 @@ function expiriesOf({ expiries }: History, { registrations, offered }: Stored): 
   });
 }
 
-/** The seats that entries of waiting lists were offered: between joining, and the first time that the offer was read. */
+/** The seats that waiting-list entries were offered: between joining and the first time that the offer was read. */
 function offersOf({ waiting, calls }: History, stored: Stored, partnerIds: readonly number[]): Line[] {
   const byEntry = Map.groupBy(stored.offered, entryOf);
   return waiting.flatMap((record) => {

@@ -61,8 +61,7 @@ export function describeClientCampaign(result: ClientCampaignResult): string {
   return [
     `${faults.length} faults in ${elapsed.toFixed(0)} s: ${granted} granted, ${soldOut} sold out, ${stored} stored, ` +
       `${unknown} asked again, at least ${leastOpen} open when a fault struck; ${countViolations(violations)}`,
-    ...(violations.length > 0 ? [listViolations(violations)] : []),
-    `history: ${file}`,
+    ...(violations.length > 0 ? [listViolations(violations), `history: ${file}`] : []),
   ].join('\n');
 }
 

@@ -152,10 +152,12 @@ class Search {
     );
     if (this.#states.length > 0) return null;
     const values = before.map(({ value }) => value);
-    return operation.amount > 0
-      ? `granted ${operation.amount}, but at no instant of the call ${operation.amount} of ${this.#capacityAt(this.#now)} ` +
+    const { amount } = operation;
+    const capacity = this.#capacityAt(this.#now);
+    return amount > 0
+      ? `granted ${amount}, but at no instant of the call ${amount} of ${capacity} ` +
           `seats were free: at least ${Math.min(...values)} were taken at its end`
-      : `released ${-operation.amount}, but at no instant of the call so many were granted`;
+      : `released ${-amount}, but at no instant of the call so many were granted`;
   }
 
   #endReading(reading: Reading): string | null {
@@ -170,7 +172,10 @@ class Search {
     const most = Math.max(
       ...before.flatMap((state) => this.#fill(state, () => false).map(({ value }) => value)),
     );
-    return `answered "sold out", but at no instant of the call more than ${most} seats can have been taken, of ${reading.atLeast}`;
+    return (
+      `answered "sold out", but at no instant of the call more than ${most} seats can have been taken, ` +
+      `of ${reading.atLeast}`
+    );
   }
 
   /** The states in which the operation has happened, after others that had to happen before. */

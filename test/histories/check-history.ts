@@ -9,8 +9,8 @@ import { hasEffect, mayHaveEffect, readSeats, type Refusal, type Seat } from './
  * completely, because a history is linearizable if and only if it is so for each object.
  *
  * What it does not check:
- * - The order of a grant and a release of the same seat that overlap, if very many of a ticket do. It prints for how many
- *   tickets.
+ * - The order of a grant and a release of the same seat that overlap, if very many of a ticket do. It prints for
+ *   how many tickets.
  * - That seats of several tickets in one call are granted at the same instant. Each ticket is checked by itself.
  * - Limits of one partner: its reserved seats, its cap, its share of held seats. Where one of them, or a waiting list,
  *   can be the reason for "sold out", that answer is not judged.

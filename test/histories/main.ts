@@ -21,7 +21,8 @@ function check(path: string): number {
   if (refusals.length + undecided.length === 0)
     process.stdout.write(
       `${path}: ok: ${calls} calls, ${seats} seats of ${tickets} tickets, ` +
-        `${soldOut.judged} answers "sold out" (${soldOut.leftOut} more not judged), ${relaxed} tickets relaxed, ${ms} ms\n`,
+        `${soldOut.judged} answers "sold out" (${soldOut.leftOut} more not judged), ` +
+        `${relaxed} tickets relaxed, ${ms} ms\n`,
     );
   if (refusals.length > 0) return 1;
   return undecided.length > 0 ? 2 : 0;

@@ -210,7 +210,8 @@ class Releases {
     const [cause] = causes;
     if (!cause) {
       const confirmed = this.#confirmed.get(seat.pass);
-      const problem = `seat ${seat.pass} was ${confirmed ? 'confirmed' : 'granted'}, and is released, though no call released it`;
+      const was = confirmed ? 'confirmed' : 'granted';
+      const problem = `seat ${seat.pass} was ${was}, and is released, though no call released it`;
       return { line: (confirmed ?? seat.granted).line, problem };
     }
     seat.released = {
@@ -242,7 +243,7 @@ class Releases {
 const isComplete = ({ state, start }: LineOfCall, { granted }: Seat) =>
   state === 'done' && granted.end <= start;
 
-/** The latest time at which a release took effect. One that came after the end of the hold may have found it ended already. */
+/** The latest time at which a release took effect. One after the end of the hold may have found it ended already. */
 function latestOf({ line }: Attempt, causes: readonly Attempt[]): number {
   const end = line.end ?? Infinity;
   const hasExpired = causes.some((one) => one.line.call === 'expire' && one.line.start <= end);
