@@ -233,28 +233,34 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     [390, 'light'],
   ] as const;
   // Both widths and both schemes. The evidence tier has all four.
-  test.for(inject('tier') === 'gate' ? looks.slice(0, 2) : looks)('every page is accessible at %i pixels, %s', async ([width, scheme]) => {
-    await page.send('Emulation.setDeviceMetricsOverride', {
-      width,
-      height: 900,
-      deviceScaleFactor: 1,
-      mobile: width < 600,
-    });
-    const features = [{ name: 'prefers-color-scheme', value: scheme }];
-    await page.send('Emulation.setEmulatedMedia', { features });
-    const [name, value] = owner.cookie.split('=');
-    await page.send('Network.setCookie', { url: given.consoleUrl, name, value });
-    const found: Record<string, string[]> = {};
-    for (const [title, at] of Object.entries(PAGES())) {
-      await open(at);
-      const rules = await violations();
-      const isWide = await evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
-      if (rules.length > 0 || isWide) found[title] = [...rules, ...(isWide ? ['wider than the screen'] : [])];
-      await picture(`${title}-${width}-${scheme}`);
-    }
-    expect(found).toEqual({});
-    // The policy refused nothing.
-    const refused = page.events<{ entry: { text: string } }>('Log.entryAdded').map(({ entry }) => entry.text);
-    expect(refused.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
-  });
+  test.for(inject('tier') === 'gate' ? looks.slice(0, 2) : looks)(
+    'every page is accessible at %i pixels, %s',
+    async ([width, scheme]) => {
+      await page.send('Emulation.setDeviceMetricsOverride', {
+        width,
+        height: 900,
+        deviceScaleFactor: 1,
+        mobile: width < 600,
+      });
+      const features = [{ name: 'prefers-color-scheme', value: scheme }];
+      await page.send('Emulation.setEmulatedMedia', { features });
+      const [name, value] = owner.cookie.split('=');
+      await page.send('Network.setCookie', { url: given.consoleUrl, name, value });
+      const found: Record<string, string[]> = {};
+      for (const [title, at] of Object.entries(PAGES())) {
+        await open(at);
+        const rules = await violations();
+        const isWide = await evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+        if (rules.length > 0 || isWide)
+          found[title] = [...rules, ...(isWide ? ['wider than the screen'] : [])];
+        await picture(`${title}-${width}-${scheme}`);
+      }
+      expect(found).toEqual({});
+      // The policy refused nothing.
+      const refused = page
+        .events<{ entry: { text: string } }>('Log.entryAdded')
+        .map(({ entry }) => entry.text);
+      expect(refused.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+    },
+  );
 });

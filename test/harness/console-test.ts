@@ -13,7 +13,11 @@ export interface GivenConsole extends GivenDatabase {
   /** Sends a request to the console, as a browser sends it from one of its pages. Does not follow redirects. */
   request(path: string, init?: RequestInit): Promise<Response>;
   /** Calls the operator API with a token. */
-  call(token: string, route: string, body?: object): Promise<{ status: number; body: Awaited<ReturnType<Response['json']>> }>;
+  call(
+    token: string,
+    route: string,
+    body?: object,
+  ): Promise<{ status: number; body: Awaited<ReturnType<Response['json']>> }>;
 }
 
 /** Returns the `test` of a file with a console, which shows everything in its database. */

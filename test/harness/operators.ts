@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { perform } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
-import {
-  createTokenAction,
-  openSession,
-  type Role,
-  type Scope,
-} from '@floodgate/operators';
+import { createTokenAction, openSession, type Role, type Scope } from '@floodgate/operators';
 import { sql } from 'kysely';
 import { keepPrivate } from './private-data.ts';
 
