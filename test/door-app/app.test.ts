@@ -7,7 +7,7 @@ import { addDevice, addGate } from '../harness/door-device.ts';
 import { Scanner } from './scanner.ts';
 import { sell } from './sell.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'finalizes everything in the database' });
 
 const MOST_BYTES = 100 * 1_024;
 

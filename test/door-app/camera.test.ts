@@ -9,7 +9,7 @@ import { MARK_BITS, MARK_PIXELS, VIEW_NAMES, writeDistortedCodes } from './disto
 import { Scanner } from './scanner.ts';
 import { sell } from './sell.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'finalizes everything in the database' });
 
 const CODES = 100;
 const LEAST_READ = 95;

@@ -12,7 +12,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { Scanner } from './scanner.ts';
 import { sell } from './sell.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'finalizes everything in the database' });
 
 /** Each takes a tenth of a second. A device uploads 500 in a call. */
 const SCANS = inject('tier') === 'gate' ? 120 : 1_000;

@@ -8,7 +8,7 @@ import { expectFailure } from '../harness/expect-failure.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { attendee } from '../harness/partner-client.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'finalizes everything in the database' });
 
 test.override('ticket', { capacity: 100 });
 

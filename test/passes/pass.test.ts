@@ -10,7 +10,7 @@ import { fetchPassKeys, readQrCode } from '../harness/passes.ts';
 import { exchange, requestText } from '../harness/raw-http.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = apiTest({ sharesEvent: true });
+const { test, given } = apiTest({ sharesEvent: true, own: 'finalizes everything in the database' });
 
 test.override('ticket', {});
 

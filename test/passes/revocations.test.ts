@@ -8,7 +8,7 @@ import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { fetchPassKeys, readRevocations } from '../harness/passes.ts';
 
-const { test, given } = apiTest({ sharesEvent: true });
+const { test, given } = apiTest({ sharesEvent: true, own: 'finalizes everything in the database' });
 
 test.override('ticket', {});
 

@@ -12,7 +12,7 @@ import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { endHolds } from '../harness/reservation.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'finalizes everything in the database' });
 
 test.override('ticket', { capacity: 100 });
 

@@ -11,7 +11,7 @@ import { startApiProcess, runCli } from '../harness/service-process.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'finalizes everything in the database' });
 
 const HOUR_MS = 3_600_000;
 

@@ -11,7 +11,7 @@ import { startInProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'finalizes everything in the database' });
 
 test.override('ticket', { capacity: 1 });
 

@@ -13,7 +13,7 @@ import { attendee, type Answer } from '../harness/partner-client.ts';
 import { endHolds } from '../harness/reservation.ts';
 import { joinWaitingList } from '../harness/waiting-list.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'finalizes everything in the database' });
 
 test.override('ticket', { capacity: 2 });
 
