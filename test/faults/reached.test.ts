@@ -33,8 +33,8 @@ const call = (
 });
 
 /** What a round with a fault from 100 to 200 ms has met. */
-const reachedBy = (facts: Partial<Facts>) =>
-  countReached({ ...NOTHING, struck: [{ fault: CRASH, from: 100, to: 200 }], ...facts })[CRASH]!;
+const reachedBy = (facts: Partial<Facts>, fault = CRASH) =>
+  countReached({ ...NOTHING, struck: [{ fault, from: 100, to: 200 }], ...facts })[fault]!;
 
 test('a call is in flight if it overlaps with the fault, also one that was never answered', () => {
   const calls = [
@@ -62,7 +62,8 @@ test('an offer is open until it ends, and is answered by a call about its entry'
 test('an unknown outcome counts when the call was repeated and answered', () => {
   const again = [call('register', 120, null), call('register', 300, 310)];
   const never = [call('register', 120, null, { seats: [{ ticket: 1, id: 'b' }] })];
-  expect(reachedBy({ calls: [...again, ...never] })['unknown outcome, repeated']).toBe(1);
+  const reached = reachedBy({ calls: [...again, ...never] }, 'API killed');
+  expect(reached['unknown outcome, repeated']).toBe(1);
 });
 
 test('missed pairs are named, and counts of rounds are added', () => {
