@@ -13,7 +13,7 @@ import { attendee, PartnerClient, type Answer } from '../harness/partner-client.
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'compares the books of its database' });
 
 // Bulk calls: many registrations in one call.
 

@@ -12,7 +12,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const { test, given } = databaseTest();
+const { test, given } = databaseTest({ own: 'compares the books of its database' });
 
 // Who is refused and who is served first, while a ticket is locked and the queue of the API is full. admission-queue.test.ts and
 // partner-queues.test.ts test the rules, fair-shares.timing.test.ts measures shares under load.

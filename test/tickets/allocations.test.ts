@@ -13,7 +13,7 @@ import { startInProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'compares the books of its database' });
 
 test.override('ticket', { capacity: 10 });
 
