@@ -2,7 +2,10 @@ import { expect } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import { attendee } from '../harness/partner-client.ts';
 
-const { test, given } = apiTest({ sharesEvent: true });
+const { test, given } = apiTest({
+  sharesEvent: true,
+  own: 'names an offset that its journal has not reached',
+});
 
 test.override('ticket', {});
 
