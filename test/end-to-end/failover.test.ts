@@ -154,7 +154,7 @@ async function startSale(queueUrl: string) {
   };
   await addWebhook(db, fixture, { url: receiver.url, types: ['registration.confirmed'] });
   const [api, worker, delivery] = await Promise.all([
-    startApiProcess({ ...env, ANSWER_WITHIN_MS: '3000' }),
+    startApiProcess({ ...env, ANSWER_WITHIN_MS: '3000', READ_WITHIN_MS: '1000' }),
     startWorkerProcess(env),
     startDeliveryProcess({ DATABASE_URL: url, WEBHOOK_ALLOW_PRIVATE: 'true' }),
   ]);

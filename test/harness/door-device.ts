@@ -155,6 +155,13 @@ export class DoorDevice {
     return this.send('POST', `/resume?counter=${this.scans.length}`);
   }
 
+  /** Returns the headers that authenticate a request. */
+  credentials(method: string, url: string): Record<string, string> {
+    const time = String(Date.now());
+    const signature = this.sign(method, url, time);
+    return { authorization: `Door ${this.#token}`, 'x-door-time': time, 'x-door-signature': signature };
+  }
+
   /** Sends a signed request to a path below /door/v1. */
   async send(
     method: string,
@@ -163,13 +170,10 @@ export class DoorDevice {
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     const url = `/door/v1${path}`;
-    const time = String(Date.now());
     const response = await fetch(this.#baseUrl + url, {
       method,
       headers: {
-        authorization: `Door ${this.#token}`,
-        'x-door-time': time,
-        'x-door-signature': this.sign(method, url, time),
+        ...this.credentials(method, url),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -1,8 +1,6 @@
 import { createEvent, grantEvent } from '@floodgate/events';
 import { accessControl, issueKey } from '@floodgate/partners';
-import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, onTestFinished } from 'vitest';
 import { eventTest } from '../harness/event-test.ts';
@@ -11,6 +9,7 @@ import { holdTicket } from '../harness/hold-ticket.ts';
 import { PATIENT, startInProcessApi, type InProcessApi } from '../harness/in-process-api.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
+import { listingRoutes } from '../harness/listed-routes.ts';
 import { recording } from '../harness/recorded-statements.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
@@ -84,14 +83,10 @@ let theirWebhook: string;
 let theirSharedWebhook: string;
 
 test.beforeAll(async () => {
-  // The routes as the API itself registers them, so that a new one cannot be forgotten here.
-  const listen = (message: unknown) =>
-    (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', ({ method, url }) => {
-      for (const name of [method].flat()) routes.add(`${name} ${url}`);
-    });
-  subscribe('fastify.initialization', listen);
-  api = await startInProcessApi({ DATABASE_URL: given.database.url, ...PATIENT });
-  unsubscribe('fastify.initialization', listen);
+  const start = () => startInProcessApi({ DATABASE_URL: given.database.url, ...PATIENT });
+  const started = await listingRoutes(start);
+  api = started.result;
+  for (const { method, url } of started.routes) routes.add(`${method} ${url}`);
 
   [mine, theirs] = [await createFixture(given.database.db), await createFixture(given.database.db)];
   theirTrial = await createFixture(given.database.db, 'allow', 'test');

@@ -30,6 +30,11 @@ const settings = {
     [100, 60_000],
     3_000,
   ),
+  READ_WITHIN_MS: whole(
+    'time limit for a read; after it, the answer is 90. A revoked key is refused within a second and this time',
+    [100, 60_000],
+    1_000,
+  ),
 };
 
 const capabilitySettings = Object.assign({}, ...CAPABILITIES.map((face) => face.settings)) as TProperties;

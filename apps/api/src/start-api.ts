@@ -17,8 +17,6 @@ import manifest from '../package.json' with { type: 'json' };
 import { CAPABILITIES } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
 
-/** A slower read fails: its answer about a key could be stale. */
-const READ_WITHIN_MS = 1_000;
 /** On a Citus cluster, additional connections for reads that wait for a server: at most one per shard of a server that does not answer. */
 const WAITING_CONNECTIONS = 60;
 // Limit of connections that wait for accept(), unless net.core.somaxconn is lower. Beyond this, Linux drops connections that the client
@@ -52,7 +50,7 @@ export async function startApi(config: ApiConfig, log: Logger, clock = systemClo
     statementTimeoutMs: answerWithinMs,
   });
   await assertReady(start, 'api');
-  const readWithinMs = Math.min(answerWithinMs, READ_WITHIN_MS);
+  const readWithinMs = Math.min(answerWithinMs, config.READ_WITHIN_MS);
   const hasShards = (await shardIds(start)).length > 1;
   const shardReads = hasShards ? createShardReads(connections, clock) : readAtOnce;
   const reads = openPool({
@@ -68,7 +66,8 @@ export async function startApi(config: ApiConfig, log: Logger, clock = systemClo
   opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];
   for (const face of CAPABILITIES) {
-    const context = { log, metrics, reads, shardReads, openPool, producer, answerWithinMs, clock };
+    const limits = { answerWithinMs, readWithinMs };
+    const context = { log, metrics, reads, shardReads, openPool, producer, clock, ...limits };
     const open = await face.open(context, config);
     opened.defer(() => open.close?.());
     capabilities.push(open);

@@ -3,6 +3,7 @@ import { failure, MAX_RETRY_AFTER_SECONDS, RESPONSE_CODES, type FailureCode } fr
 import { statementFailure } from '@floodgate/database';
 import { InvalidInput, QueueFull, throttledWarn, type Logger } from '@floodgate/service';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import FindMyWay from 'find-my-way';
 import { REFUSED_BODY } from './read-requests.ts';
 import { faultsOf, invalidFields, listInvalidFields, sentencesOf, type InvalidField } from './faults.ts';
 
@@ -60,21 +61,26 @@ export function nextRequestId() {
 
 const warnOfPostgres = throttledWarn('Postgres refused or did not answer');
 
+/** No route has a longer path. Strangers can send any path, so a longer one is not matched. */
+const PATH_LIMIT = 1_024;
+
 /** Answers requests without a route with the envelope. */
 export function refuseUnknownRoutes(app: FastifyInstance) {
-  // Distinguishes a wrong method from a wrong path.
-  const routes: { pattern: URLPattern; methods: string[] }[] = [];
+  // Distinguishes a wrong method from a wrong path. The router that Fastify uses, with all methods of a path.
+  const paths = FindMyWay();
   app.addHook('onRoute', ({ url, method }) => {
-    routes.push({ pattern: new URLPattern({ pathname: url }), methods: [method].flat() });
+    const known = paths.findRoute('GET', url)?.store as { methods: string[] } | undefined;
+    if (known) known.methods.push(...[method].flat());
+    else paths.on('GET', url, () => {}, { methods: [method].flat() });
   });
   // A hook, because a not-found handler runs after the body is parsed, which can fail first.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    const pathname = request.url.split(/[?#]/, 1)[0]!;
-    const allowed = routes
-      .flatMap(({ pattern, methods }) => (pattern.test({ pathname }) ? methods : []))
-      .join(', ');
-    if (allowed === '') return void reply.fail('60');
+    const end = request.url.search(/[?#]/);
+    const path = end < 0 ? request.url : request.url.slice(0, end);
+    const known = path.length > PATH_LIMIT ? null : paths.find('GET', path);
+    if (!known) return void reply.fail('60');
+    const allowed = (known.store as { methods: string[] }).methods.join(', ');
     void reply.header('allow', allowed);
     return void reply.fail('60', { status: 405, message: `This route supports only ${allowed}` });
   });

@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { BODY_LIMIT_BYTES, isEmailAddress } from '@floodgate/contract';
+import { isEmailAddress } from '@floodgate/contract';
 import { ping, type Database, type PoolOptions, type ShardReads } from '@floodgate/database';
 import type { Metrics } from '@floodgate/metrics';
 import type { Producer } from '@floodgate/queue';
@@ -8,6 +8,7 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { errorAnswerer, fail, nextRequestId, refuseUnknownRoutes } from './answer-errors.ts';
 import { answerMalformedHttp, answerOutsideFastify, closeInOrder } from './connections.ts';
+import { limitLists } from './list-limits.ts';
 import { openApi, readReferenceDemo } from './openapi.ts';
 import { checkHead, parseQuery, readBodies } from './read-requests.ts';
 import { recordRequests } from './record-requests.ts';
@@ -21,6 +22,12 @@ const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than the idle time of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
+/**
+ * Maximum size of a body, unless the route has its own limit or is behind the authentication of partners, which
+ * raises it. Anybody can send a body to a public route, and the buffers of a connection hold as many bytes anyway.
+ */
+export const PUBLIC_BODY_LIMIT_BYTES = 4 * 1024;
+
 /** A server whose routes take their types from their TypeBox schemas. */
 export type Routes = ReturnType<typeof createServer>;
 
@@ -32,7 +39,7 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
   const answerError = errorAnswerer(log);
   const app = Fastify({
     genReqId: nextRequestId,
-    bodyLimit: BODY_LIMIT_BYTES,
+    bodyLimit: PUBLIC_BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: KEEP_ALIVE_TIMEOUT_MS + REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -67,6 +74,7 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
   answerOutsideFastify(app);
   app.setErrorHandler<FastifyError>(answerError);
   refuseUnknownRoutes(app);
+  limitLists(app);
   return app;
 }
 
@@ -84,6 +92,8 @@ export interface ApiContext {
   producer: Pick<Producer, 'enqueue'>;
   /** Time limit for the answer to a request. */
   answerWithinMs: number;
+  /** Time limit for a read. A slower one fails: its answer about a key could be stale. */
+  readWithinMs: number;
   /** Decides about limits, breakers and the age of cached reads. By default the clock of the process. */
   clock?: Clock | undefined;
 }

@@ -1,3 +1,5 @@
+import { BODY_LIMIT_BYTES } from '@floodgate/contract';
+import { ping } from '@floodgate/database';
 import { DRAW_WITHIN_MS } from '@floodgate/database/limits/quota-lease';
 import { defineApi } from '@floodgate/http';
 import { accessControl, authenticate, startTime } from './access.ts';
@@ -6,7 +8,17 @@ import { countNothing, limitRate } from './limits.ts';
 
 /** Authenticates partners and enforces their limits, before the routes of every other capability. */
 export const partnersApi = defineApi({
-  open({ log, reads, openPool, answerWithinMs, clock }) {
+  async open({ log, openPool, answerWithinMs, readWithinMs, clock }) {
+    // Its own connection, so that no other read delays the authentication. One is enough: all waiting callers
+    // are looked up by one statement.
+    const keys = openPool({
+      purpose: 'access',
+      maxConnections: 1,
+      connectTimeoutMs: readWithinMs,
+      statementTimeoutMs: readWithinMs,
+    });
+    // Opened now: the first callers, often the first of a launch, would wait for it.
+    await ping(keys);
     // Connects only if a partner has a limit.
     const counters = openPool({ purpose: 'limits', maxConnections: 1, statementTimeoutMs: DRAW_WITHIN_MS });
     return {
@@ -15,7 +27,11 @@ export const partnersApi = defineApi({
         api.decorateRequest('authenticationMs', 0);
         api.decorateRequest('startedAt', 0);
         api.decorateRequest('countAs', countNothing);
-        const authentication = authenticate(accessControl(reads, clock), answerWithinMs, clock);
+        // Below /api/v1 every caller has a key, so bodies can be larger than those of strangers.
+        api.addHook('onRoute', (route) => {
+          route.bodyLimit ??= BODY_LIMIT_BYTES;
+        });
+        const authentication = authenticate(accessControl(keys, clock), answerWithinMs, clock);
         for (const hook of [authentication, limitRate(counters, log, clock), admitBody()])
           api.addHook('onRequest', hook);
         api.addHook('preValidation', startTime(clock));

@@ -39,6 +39,7 @@ async function start(config: PeerConfig, log: Logger): Promise<AsyncDisposable> 
     openPool: () => reads,
     producer: { enqueue: () => Promise.resolve() },
     answerWithinMs: CONNECT_TIMEOUT_MS,
+    readWithinMs: CONNECT_TIMEOUT_MS,
   };
   const capabilities = [
     await partnersApi.open(context, {}),

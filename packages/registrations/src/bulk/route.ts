@@ -2,7 +2,6 @@ import {
   answering,
   BULK_BODY_LIMIT_BYTES,
   BULK_ITEM_FAILURES,
-  BULK_LIMIT,
   BulkRegistrationAnswers,
   BulkRegistrationRequest,
   COMMON_FAILURES,
@@ -123,14 +122,8 @@ function provokeItems(principal: Principal, registrations: readonly Registration
 /** Returns the hook that counts the registrations and delays a large call, before the validator checks any of them. */
 function admitItems(waitForStart: ReturnType<typeof createLargeCalls>): preValidationAsyncHookHandler {
   return async (request, reply) => {
-    const body = (request.body ?? {}) as { registrations?: unknown };
-    const { registrations } = body;
+    const { registrations } = (request.body ?? {}) as { registrations?: unknown };
     if (!Array.isArray(registrations)) return;
-    if (registrations.length > BULK_LIMIT) {
-      // The validator then rejects the list and the other invalid fields without checking the items.
-      body.registrations = Array(BULK_LIMIT + 1);
-      return;
-    }
     if (!(await request.countAs(registrations.length))) return;
     registrations.forEach(trimFullName);
     if (registrations.length >= LARGE_UNITS) await waitForStart(request.principal.partnerId, reply.raw);
