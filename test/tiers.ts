@@ -39,9 +39,12 @@ const EVIDENCE: Record<string, string[]> = {
 /** Files that run in the gate, and do more in the evidence tier (`inject('tier')`). */
 const LONGER_IN_EVIDENCE = [
   'test/console/pages.test.ts',
+  'test/door-app/app.test.ts',
   'test/door/model.test.ts',
   'test/door-app/scanning.test.ts',
+  'test/end-to-end/docs-page.test.ts',
   'test/fuzz/fuzz.test.ts',
+  'test/queue/queue-problems.test.ts',
   'test/registrations/reserve-batch.test.ts',
   'test/waiting-list/interleavings.test.ts',
 ];
