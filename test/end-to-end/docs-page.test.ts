@@ -71,9 +71,9 @@ describe.skipIf(!chromium && !process.env['CI'])('the page at /docs', () => {
     async ([width, scheme]) => {
       await read(width, scheme);
       // On a narrow screen the operations are drawn when they come into sight.
-    const operations = width < 600 ? [] : ['Get Tickets', 'Get Registration'];
-    for (const part of ['The ticket is sold out', 'emailAddress', ...operations])
-      expect(await text()).toContain(part);
+      const operations = width < 600 ? [] : ['Get Tickets', 'Get Registration'];
+      for (const part of ['The ticket is sold out', 'emailAddress', ...operations])
+        expect(await text()).toContain(part);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
       const cellsEnd = `[...document.querySelectorAll('.markdown table :is(th, td)')].map((cell) => cell.getBoundingClientRect().right)`;
       const ends = await page.evaluate<number[]>(cellsEnd);

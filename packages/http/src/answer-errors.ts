@@ -61,9 +61,6 @@ export function nextRequestId() {
 
 const warnOfPostgres = throttledWarn('Postgres refused or did not answer');
 
-/** No route has a longer path. Strangers can send any path, so a longer one is not matched. */
-const PATH_LIMIT = 1_024;
-
 /** Answers requests without a route with the envelope. */
 export function refuseUnknownRoutes(app: FastifyInstance) {
   // Distinguishes a wrong method from a wrong path. The router that Fastify uses, with all methods of a path.
@@ -78,7 +75,7 @@ export function refuseUnknownRoutes(app: FastifyInstance) {
     if (!request.is404) return done();
     const end = request.url.search(/[?#]/);
     const path = end < 0 ? request.url : request.url.slice(0, end);
-    const known = path.length > PATH_LIMIT ? null : paths.find('GET', path);
+    const known = paths.find('GET', path);
     if (!known) return void reply.fail('60');
     const allowed = (known.store as { methods: string[] }).methods.join(', ');
     void reply.header('allow', allowed);

@@ -31,11 +31,13 @@ const SENTENCE_LIMIT = 50;
 /** Returns a sentence for each invalid value. If there are very many, the last sentence counts the others. */
 export function sentencesOf(faults: readonly Fault[], schemas: object = {}) {
   const values = new Map(faults.map(({ part, pointer }) => [`${part} ${pointer}`, { part, pointer }]));
-  const sentences = [...values.values()].slice(0, SENTENCE_LIMIT).map(({ part, pointer }) =>
-    pointer === ''
-      ? 'The body must be a JSON object'
-      : fieldRule((schemas as Record<string, unknown>)[part], pointer),
-  );
+  const sentences = [...values.values()]
+    .slice(0, SENTENCE_LIMIT)
+    .map(({ part, pointer }) =>
+      pointer === ''
+        ? 'The body must be a JSON object'
+        : fieldRule((schemas as Record<string, unknown>)[part], pointer),
+    );
   const more = values.size - SENTENCE_LIMIT;
   return [...new Set(sentences), ...(more > 0 ? [`and ${more} more invalid values`] : [])];
 }

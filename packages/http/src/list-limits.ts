@@ -55,7 +55,9 @@ function shortenerOf(schema: TSchema | undefined): Shorten | undefined {
       return shorten ? [{ name, shorten }] : [];
     },
   );
-  const ofVariants = [schema.anyOf, schema.allOf, schema.oneOf].flat().flatMap((one) => shortenerOf(one) ?? []);
+  const ofVariants = [schema.anyOf, schema.allOf, schema.oneOf]
+    .flat()
+    .flatMap((one) => shortenerOf(one) ?? []);
   if (!ofList && !ofItem && ofFields.length === 0 && ofVariants.length === 0) return undefined;
   return (value, pointer, found) => {
     ofList?.(value, pointer, found);

@@ -19,13 +19,25 @@ export const checkHead: onRequestHookHandler = (request, reply, done) => {
   const fault = faultOf(request);
   // The API does not upgrade. Node discards the data after an upgrade request, so the client must not wait for more answers.
   if (fault || request.headers.upgrade !== undefined) void reply.header('connection', 'close');
-  if (!fault) return done();
+  if (!fault) {
+    if (request.originalUrl.length <= URL_LIMIT) return done();
+    return void reply.fail('10', { message: `The URL is longer than ${URL_LIMIT} characters` });
+  }
   distrusted.add(socket);
   reply.fail('10', { message: fault });
 };
 
 /** A host with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2). Empty: the URL has no authority. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+;=-]|%[0-9a-f]{2})*)(?::[0-9]*)?$/i;
+
+/** Maximum length of a URL. The longest valid one has less than half of it. */
+const URL_LIMIT = 2_048;
+
+/**
+ * Returns the URL that the router gets. The router decodes the path and parses the query before the caller is
+ * authenticated, so strangers must not choose how much work that is. checkHead refuses a longer URL.
+ */
+export const boundUrl = ({ url = '' }: { url?: string | undefined }) => (url.length > URL_LIMIT ? '/' : url);
 
 /** Returns the fault of a head that a proxy may read differently (RFC 9112, 2.3, 3.2 and 6.1), or null. */
 function faultOf({ headers, raw: { httpVersion } }: FastifyRequest) {

@@ -10,7 +10,7 @@ import { errorAnswerer, fail, nextRequestId, refuseUnknownRoutes } from './answe
 import { answerMalformedHttp, answerOutsideFastify, closeInOrder } from './connections.ts';
 import { limitLists } from './list-limits.ts';
 import { openApi, readReferenceDemo } from './openapi.ts';
-import { checkHead, parseQuery, readBodies } from './read-requests.ts';
+import { boundUrl, checkHead, parseQuery, readBodies } from './read-requests.ts';
 import { recordRequests } from './record-requests.ts';
 import { addReferencePage } from './reference-page.ts';
 
@@ -61,6 +61,7 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
     },
     // Every parameter that fits into a request line reaches its route, which validates it.
     routerOptions: { maxParamLength: http.maxHeaderSize, querystringParser: parseQuery },
+    rewriteUrl: boundUrl,
     clientErrorHandler: answerMalformedHttp,
     frameworkErrors: answerError,
   }).withTypeProvider<TypeBoxTypeProvider>();
