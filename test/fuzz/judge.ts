@@ -32,6 +32,9 @@ export const REGISTRATIONS = '/api/v1/events/registrations/';
 export const REVOKED = '/api/v1/events/passes/revoked';
 export const SIGNED_EVENT = '/api/v1/events/passes/event';
 
+/** The documentation of code 10 states it. */
+const URL_LIMIT = 2_048;
+
 type Code = keyof typeof RESPONSE_CODES;
 
 /** An answer whose envelope was checked. */
@@ -206,6 +209,7 @@ function verdictOn(target: Target, request: StrictRequest, answer: Answer): Verd
   if (request.method === 'CONNECT') return { codes: ['60'] };
   if (hosts.length > 1 || (hosts.length === 0 && request.version === '1.1')) return { codes: ['10'] };
   if (hosts.length === 1 && !isHost(hosts[0]![1])) return { codes: ['10'] };
+  if (request.target.length > URL_LIMIT) return { codes: ['10'] };
   if (changeBy(request)) return callerVerdict(target, request) ?? { codes: codesOfChange(request) };
   if (isReset(request)) return callerVerdict(target, request) ?? { codes: codesOfReset(request) };
   if (isAboutHolds(request)) return callerVerdict(target, request) ?? holdVerdict(target, request);

@@ -52,7 +52,11 @@ test.afterAll(() => api.close());
 const nameOf = ({ method, url }: ListedRoute) => `${method} ${url}`;
 
 /** Sends a head, and what follows, on a connection of its own. */
-async function send({ method, url }: ListedRoute, headers: Record<string, string>, body = ''): Promise<Answer> {
+async function send(
+  { method, url }: ListedRoute,
+  headers: Record<string, string>,
+  body = '',
+): Promise<Answer> {
   const connection = await RawConnection.open(api.baseUrl);
   onTestFinished(() => connection.close());
   // No route checks its parameters before the body is read and its lists are counted.
@@ -63,7 +67,9 @@ async function send({ method, url }: ListedRoute, headers: Record<string, string
 
 const isPublic = ({ url, method }: ListedRoute) =>
   PUBLIC.some(([name]) =>
-    name.endsWith('/*') ? nameOf({ url, method } as ListedRoute).startsWith(name.slice(0, -1)) : name === `${method} ${url}`,
+    name.endsWith('/*')
+      ? nameOf({ url, method } as ListedRoute).startsWith(name.slice(0, -1))
+      : name === `${method} ${url}`,
   );
 
 test('without a key or a token every route answers 20, except those that are public for a reason', async () => {

@@ -195,6 +195,24 @@ test('a stop that has given up a slow client answers what was read completely', 
   expect(await api.exited).toBe(0);
 });
 
+const UNFINISHED = 800;
+const UNFINISHED_GROWTH_MIB = 50;
+
+test('bodies without a key that never end take little memory', async () => {
+  const body = 'x'.repeat(4_000);
+  const enrol = requestText(
+    'POST /door/v1/enrol',
+    { host: 'api', 'content-type': 'application/json', 'content-length': '4096' },
+    body,
+  );
+  const before = await residentMiB(api.child.pid!);
+  for (let count = 0; count < UNFINISHED; count++) (await open()).send(enrol);
+  // What was sent earlier has arrived.
+  await expectServed();
+  const after = await residentMiB(api.child.pid!);
+  if (before !== undefined && after !== undefined) expect(after - before).toBeLessThan(UNFINISHED_GROWTH_MIB);
+});
+
 const KEYS = 10_000;
 const KEYS_AT_ONCE = 200;
 const KEY_BYTES = 15_000;

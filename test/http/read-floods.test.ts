@@ -3,6 +3,7 @@ import { issueKey, noteKeyUse } from '@floodgate/partners';
 import Fastify from 'fastify';
 import { expect, onTestFinished } from 'vitest';
 import { healthRoutes } from '@floodgate/http';
+import { sql } from 'kysely';
 import { apiTest } from '../harness/api-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTable } from '../harness/hold-table.ts';
@@ -82,6 +83,44 @@ test('thousands of made-up keys occupy one connection to Postgres, and no more',
   await held.release();
   // 90 for those whose read was given up meanwhile.
   expect(['20', '20,90']).toContain(codes(await answers).join());
+});
+
+/** The tables in which the caller of a request is looked up. */
+const OF_ACCESS = ['secret_keys', 'secret_key_uses', 'partners', 'events', 'event_grants'];
+
+test('while a partner floods every route that reads, and Postgres answers none, keys are still looked up', async () => {
+  const document = (await (await fetch(`${given.api.baseUrl}/api/v1/openapi.json`)).json()) as {
+    paths: Record<string, object>;
+  };
+  const uuid = '0197a3c2-5d1e-7c44-9b1f-0a2b3c4d5e6f';
+  const values = { passReference: 'GALA-1-1-1000000000', holdReference: uuid, entry: uuid };
+  const paths = Object.entries(document.paths)
+    .filter(([, operations]) => 'get' in operations)
+    .map(([path]) =>
+      path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (values as Record<string, string>)[name] ?? uuid),
+    );
+  expect(paths.length).toBeGreaterThan(10);
+  const { rows } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = current_schema() and tablename <> all(${OF_ACCESS})`.execute(
+    given.database.db,
+  );
+  const owner = await given.database.db.startTransaction().execute();
+  onTestFinished(() =>
+    owner
+      .rollback()
+      .execute()
+      .catch(() => {}),
+  );
+  for (const { name } of rows) await sql`lock table ${sql.id(name)} in access exclusive mode`.execute(owner);
+  const caller = { 'x-secret-key': theirs.secretKey, 'x-event-ref': theirs.eventRef };
+  const floods = paths.map((path) => flood(Array<string>(100).fill(path), () => caller));
+  for (let count = 0; count < 20; count += 1) {
+    const { body } = await clientOf({ ...mine, secretKey: madeUpKey() }).tickets();
+    expect(body.responseCode).toBe('20');
+  }
+  await owner.rollback().execute();
+  const answered = codes((await Promise.all(floods)).flat());
+  expect(answered.filter((code) => !['00', '34', '35', '70', '90'].includes(code))).toEqual([]);
 });
 
 test('a partner that asks for thousands of registrations keeps nobody from being let in', async () => {

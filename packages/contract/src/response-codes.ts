@@ -25,7 +25,7 @@ export const RESPONSE_CODES = {
   }),
   '10': entry([400, 413, 415, 431], 'The request is not well-formed', {
     meaning:
-      'The HTTP request is malformed, the headers are too large, or the body is too large, is not JSON or has another media type.',
+      'The HTTP request is malformed, the headers are too large, the URL is longer than 2,048 characters, or the body is too large, is not JSON or has another media type.',
     remedy:
       'Send JSON in UTF-8, uncompressed, as application/json, within the size limit. The message says what is wrong.',
   }),
