@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Database } from '@floodgate/database';
 import { createFixture, type Fixture } from '@floodgate/test/harness/fixture.ts';
 import { attendee } from '@floodgate/test/harness/partner-client.ts';
@@ -73,6 +74,49 @@ const wrongFields = JSON.stringify({
   ),
 });
 
+/** The longest lists of junk that the other bodies with a list can hold, on their routes. */
+const JUNK_LISTS: readonly [path: string, list: string, bytes: number][] = [
+  ['/api/v1/events/holds/0197a3c2-5d1e-7c44-9b1f-0a2b3c4d5e6f/confirm', 'attendees', MEBIBYTE],
+  ['/api/v1/events/holds/0197a3c2-5d1e-7c44-9b1f-0a2b3c4d5e6f/release', 'passReferences', 36 * 1024],
+  ['/api/v1/events/holds', 'seats', 36 * 1024],
+  ['/api/v1/webhooks', 'types', 36 * 1024],
+];
+
+const junkLists = (fixture: Fixture) =>
+  JUNK_LISTS.map(([path, list, bytes]) => {
+    const items = Array(Math.min(65_000, Math.floor((bytes - 30) / 2))).fill(1);
+    return shapeOf(
+      fixture,
+      'POST',
+      path,
+      { 'content-type': 'application/json' },
+      JSON.stringify({ [list]: items }),
+    );
+  });
+
+const STRANGERS = 128;
+/** So many different values that no cache holds them. */
+const INVENTED = 5_000;
+
+/** Requests of strangers: `headersOf` returns the credentials of each. */
+const strangers =
+  (
+    path: string,
+    headersOf: () => Record<string, string>,
+    method: 'GET' | 'POST' = 'GET',
+    body = '',
+    connections = STRANGERS,
+  ): Case['load'] =>
+  async () => ({
+    requests: Array.from({ length: INVENTED }, () => ({ method, path, headers: headersOf(), body })),
+    connections,
+  });
+
+const text = (bytes: number) => randomBytes(bytes).toString('base64url');
+const json = { 'content-type': 'application/json' };
+const enrolment = () =>
+  JSON.stringify({ code: text(15), publicKey: text(32), signature: text(64), version: '1' });
+
 const JUNK: Record<string, string> = {
   '1': fullOf('1'),
   '{}': fullOf('{}'),
@@ -121,6 +165,49 @@ const CASES: readonly Case[] = [
       requests: [bulk('x'.repeat(MEBIBYTE - 1), { 'content-length': String(MEBIBYTE) })(fixture)],
       connections: 1_500,
     }),
+  },
+  {
+    name: 'four callers of junk in the lists of other routes',
+    load: async (fixture) => ({ requests: junkLists(fixture), connections: 4 }),
+  },
+  {
+    name: '128 strangers with unknown paths',
+    load: async () => ({
+      requests: Array.from({ length: INVENTED }, () => ({
+        method: 'GET',
+        path: `/${text(9)}/${'x'.repeat(12_000)}`,
+        headers: {},
+      })),
+      connections: STRANGERS,
+    }),
+  },
+  {
+    name: '128 strangers with invented keys',
+    load: strangers('/api/v1/events/tickets', () => ({
+      'x-secret-key': `fg_${randomBytes(8).toString('hex')}_${text(32)}`,
+    })),
+  },
+  {
+    name: '128 strangers with invented tokens of devices',
+    load: strangers('/door/v1/state?counter=0', () => ({
+      authorization: `Door fgd_0_1_${text(32)}`,
+      'x-door-time': String(Date.now()),
+      'x-door-signature': text(64),
+    })),
+  },
+  {
+    name: '500 strangers who enrol a device',
+    load: strangers('/door/v1/enrol', () => json, 'POST', enrolment(), 500),
+  },
+  {
+    name: '800 strangers with unfinished bodies',
+    load: strangers(
+      '/door/v1/enrol',
+      () => ({ ...json, 'content-length': '4096' }),
+      'POST',
+      'x'.repeat(4_000),
+      800,
+    ),
   },
   { name: '200 callers of reset', mode: 'test', load: many('/api/v1/events/reset', 'POST') },
   { name: '200 callers of webhooks', load: many('/api/v1/webhooks', 'GET') },
