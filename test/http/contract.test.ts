@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { COMMON_FAILURES, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
+import { COMMON_FAILURES, escapeInvisible, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { describe, expect } from 'vitest';
-import { generateClientContract, typeOf } from '../client/generate-contract.ts';
+import { generateClientContract, generateClientRules, typeOf } from '../client/generate-contract.ts';
 import { operationsOf, resolve, type Document } from '../harness/contract-document.ts';
 import { canRun, python } from '../guide/run-block.ts';
 import { apiTest } from '../harness/api-test.ts';
@@ -22,7 +22,7 @@ test('the document that the linters, the clients and the site read is the one th
   expect(contact).toEqual({ name: 'The operator of this service', url: 'mailto:api@example.com' });
   const published = { ...document, info: { ...info, contact: { name: contact.name } } };
   // `npm test -- contract -u` writes it.
-  await expect(`${JSON.stringify(published, null, 2)}\n`).toMatchFileSnapshot(
+  await expect(escapeInvisible(`${JSON.stringify(published, null, 2)}\n`)).toMatchFileSnapshot(
     '../../apps/docs/public/openapi.json',
   );
 });
@@ -31,6 +31,10 @@ test('the contract of the client is generated from the same document', async () 
   await expect(await generateClientContract(document)).toMatchFileSnapshot(
     '../../packages/client/src/contract.ts',
   );
+});
+
+test('the rules of the client are those of the service', async () => {
+  await expect(await generateClientRules()).toMatchFileSnapshot('../../packages/client/src/rules.ts');
 });
 
 test('the results of the client have the data of the document', () => {

@@ -9,7 +9,6 @@ import {
   failure,
   RegisterHeaders,
   success,
-  trimFullName,
   type FailureCode,
   type RegistrationRequest,
 } from '@floodgate/contract';
@@ -132,7 +131,6 @@ function admitItems(waitForStart: ReturnType<typeof createLargeCalls>): preValid
       return;
     }
     if (!(await request.countAs(registrations.length))) return;
-    registrations.forEach(trimFullName);
     if (registrations.length >= LARGE_UNITS) await waitForStart(request.principal.partnerId, reply.raw);
   };
 }
