@@ -182,7 +182,7 @@ test('patterns need nothing that regular expressions of other languages lack', (
 /** Values on both sides of the borders of the patterns. */
 const VALUES = [
   '', '0', '00', '1', '100', '1000', '1001', '9'.repeat(15), '9'.repeat(16), 'Jane Doe', 'Jürgen 𝒳', 'a\u0000b', 'a\u001fb', 'a\u007fb',
-  'a\u0085b', 'a\u00a0b', '1234', '+44', '123', '12-4', '----', '+--1', '(1) 2', '(+)1', '(+)-1', '1'.repeat(40), 'https://partner.example/hook', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '12a4', 'key-1', 'key 1', 'ké',
+  'a\u0085b', 'a\u00a0b', '\u200b', '\u3164 x', 'a\u202eb', 'jane@example.com', 'l'.repeat(65), '1234', '+44', '123', '12-4', '----', '+--1', '(1) 2', '(+)1', '(+)-1', '1'.repeat(40), 'https://partner.example/hook', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '12a4', 'key-1', 'key 1', 'ké',
 ]; // prettier-ignore
 
 test.skipIf(!canRun('python'))('Python reads every pattern, and finds what JavaScript finds', () => {

@@ -140,7 +140,7 @@ function store(person: Record<string, unknown>, name: string, value: unknown, no
 export function normalizePerson<Fields>(fields: Fields): Fields {
   if (typeof fields !== 'object' || fields === null) return fields;
   const person = fields as Record<string, unknown>;
-  // Named one by one: V8 reads them ten times faster than in a loop.
+  // One by one: a loop over the names is slower, and every registration passes here.
   store(person, 'fullName', person['fullName'], normalizeName);
   store(person, 'emailAddress', person['emailAddress'], normalizeEmail);
   store(person, 'phoneNumber', person['phoneNumber'], normalizePhone);

@@ -111,7 +111,7 @@ function nameSchemas(document: object) {
   const named: Record<string, object> = {};
   // The reviver visits inner schemas first.
   const described = JSON.parse(JSON.stringify(document), function name(this: object, key, node: unknown) {
-    if (key === 'pattern' && typeof node === 'string') return node.replace(NOT_PORTABLE, '');
+    if (key === 'pattern' && typeof node === 'string') return node.replaceAll(NOT_PORTABLE, '');
     if (isSchema(node) && node.format === 'email') return { ...node, ...EMAIL };
     if (!isSchema(node) || typeof node.title !== 'string') return node;
     const { title, ...nameless } = node;
