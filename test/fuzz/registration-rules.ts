@@ -118,5 +118,5 @@ function wrongPhoneNumber(value: unknown): string | null {
   const points = Array.from(inner(value), (point) => point.codePointAt(0)!);
   const isWrong = (point: number) =>
     point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0xd800 && point < 0xe000);
-  return points.length <= 64 && !points.some(isWrong) ? null : 'other characters, or too many';
+  return points.length <= 32 && !points.some(isWrong) ? null : 'other characters, or too many';
 }

@@ -79,7 +79,8 @@ const OPERATIONS: Record<string, (person: Person, field: Example['field']) => Pr
   changeAttendee: async (person, field) =>
     judge(await given.partner.post(`/registrations/${await registered()}/attendee`, person), field),
   joinWaitingList: async (person, field) => {
-    const soldOut = await given.gala.addTicket({ capacity: 0, offerHours: 1 });
+    const soldOut = await given.gala.addTicket({ capacity: 1, offerHours: 1 });
+    await given.partner.register({ ...JANE, organizedEventTicketID: soldOut });
     const contact = { fullName: person['fullName'], emailAddress: person['emailAddress'] };
     const { body } = await given.partner.post('/waiting-list', { organizedEventTicketID: soldOut, contact });
     if (body.responseCode !== '00') return { refused: refusalIn(body).refused.replace('contact.', '') };

@@ -48,10 +48,13 @@ function brokenRules(rule: CompiledRule, value: unknown): string[] {
   if (value === undefined) return rule.isRequired ? ['required'] : [];
   if (value === null) return rule.type.includes('null') ? [] : ['type'];
   if (typeof value === 'string') return rule.type.includes('string') ? brokenByText(rule, value) : ['type'];
-  if (!rule.type.includes('integer') || !Number.isInteger(value)) return ['type'];
+  if (!rule.type.includes('integer') || typeof value !== 'number') return ['type'];
   const { minimum = -Infinity, maximum = Infinity } = rule;
-  const number = value as number;
-  return [number < minimum && 'minimum', number > maximum && 'maximum'].filter((broken) => broken !== false);
+  return [
+    !Number.isInteger(value) && 'type',
+    value < minimum && 'minimum',
+    value > maximum && 'maximum',
+  ].filter((broken) => broken !== false);
 }
 
 function brokenByText({ minLength = 0, maxLength = Infinity, pattern, format }: CompiledRule, text: string) {

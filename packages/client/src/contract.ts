@@ -108,7 +108,7 @@ export interface Attendee {
   fullName: string;
   /** Required, an e-mail address of at most 254 characters, with only ASCII before the @ and a dot in the domain after it */
   emailAddress: string;
-  /** Optional, at most 64 characters of any kind, no control characters */
+  /** Optional, at most 32 characters of any kind, no control characters */
   phoneNumber?: string | null;
   /** Optional free text of at most 32 characters, no control or text direction characters */
   gender?: string | null;

@@ -142,7 +142,7 @@ function store(person: Record<string, unknown>, name: string, value: unknown, no
 export function normalizePerson<Fields>(fields: Fields): Fields {
   if (typeof fields !== 'object' || fields === null) return fields;
   const person = fields as Record<string, unknown>;
-  // Named one by one: V8 reads them ten times faster than in a loop.
+  // One by one: a loop over the names is slower, and every registration passes here.
   store(person, 'fullName', person['fullName'], normalizeName);
   store(person, 'emailAddress', person['emailAddress'], normalizeEmail);
   store(person, 'phoneNumber', person['phoneNumber'], normalizePhone);
@@ -176,9 +176,9 @@ export const REGISTRATION_RULES = {
   phoneNumber: {
     isRequired: false,
     type: ['string', 'null'],
-    maxLength: 64,
+    maxLength: 32,
     pattern: '^[^\\x00-\\x1f\\x7f-\\x9f\\ud800-\\udfff]*$',
-    sentence: 'phoneNumber: optional, at most 64 characters of any kind, no control characters',
+    sentence: 'phoneNumber: optional, at most 32 characters of any kind, no control characters',
   },
   gender: {
     isRequired: false,

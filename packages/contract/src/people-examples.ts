@@ -84,7 +84,7 @@ export const PERSON_EXAMPLES: readonly PersonExample[] = [
   { field: 'phoneNumber', sent: '', stored: '', why: 'may be empty' },
   { field: 'phoneNumber', sent: '110', stored: '110', why: 'as it was typed' },
   { field: 'phoneNumber', sent: '+1\t555', why: 'a control character inside it' },
-  { field: 'phoneNumber', sent: '9'.repeat(65), why: 'too long' },
+  { field: 'phoneNumber', sent: '9'.repeat(33), why: 'too long' },
   { field: 'extraData1', sent: ' two seats ', stored: ' two seats ', why: 'spaces stay' },
   { field: 'extraData1', sent: '\u200Fכשר\u200F', stored: 'כשר', why: 'copied from a messenger' },
   { field: 'extraData1', sent: 'a\u202Eb', why: 'an override inside it' },

@@ -47,9 +47,9 @@ export const RegistrationRequest = open(
       { maxLength: 254, format: 'email' },
     ),
     phoneNumber: nullableText(
-      'Optional, at most 64 characters of any kind, no control characters',
+      'Optional, at most 32 characters of any kind, no control characters',
       '+44 20 7946 0123',
-      { maxLength: 64, pattern: PHONE_PATTERN },
+      { maxLength: 32, pattern: PHONE_PATTERN },
     ),
     gender: freeText(32, 'female'),
     tableOrSeat: freeText(64, 'Table 7'),

@@ -27,7 +27,6 @@ test.for([
   'https://prizes.example/now',
   'hxxp://x',
   'www.floodgate-tests',
-  'win.example',
   'floodgate-tests.org',
   'Floodgate-Tests.Org',
   'x.com',
@@ -48,6 +47,8 @@ test.for([
   'S.Kumar/path',
   's.kumar?x',
   'Ask s@kumar',
+  'win.example',
+  'winner.example',
   'prize-office.newdomain',
   'S.Kumar see x.com',
 ])('%o can be shown as a link', (name) => {

@@ -1,7 +1,11 @@
 import { domainToUnicode } from 'node:url';
 import tlds from 'tlds' with { type: 'json' };
 
-const TOP_LEVEL_DOMAINS: ReadonlySet<string> = new Set(tlds);
+/** Those of IANA, and those that it reserves: some programs show them as links, too. */
+const TOP_LEVEL_DOMAINS: ReadonlySet<string> = new Set([
+  ...tlds,
+  ...['example', 'internal', 'invalid', 'local', 'localhost', 'onion', 'test'],
+]);
 
 /** Also the full stops of other scripts, which e-mail programs and browsers read as dots. */
 const DOTS = /[.\u3002\uFF0E\uFF61]/u;
