@@ -53,10 +53,16 @@ const PEOPLE = new URL('../../packages/contract/src/people.ts', import.meta.url)
 export async function generateClientRules(): Promise<string> {
   const { properties, required = [] } = RegistrationRequest;
   const rules = Object.entries(properties).map(([name, schema]) => {
-    const { type, minLength, maxLength, minimum, maximum, pattern, format } = schema as Record<string, unknown>;
+    const { type, minLength, maxLength, minimum, maximum, pattern, format } = schema as Record<
+      string,
+      unknown
+    >;
     const isRequired = required.includes(name as never);
     const sentence = fieldRule(RegistrationRequest, `/${name}`);
-    return [name, { isRequired, type: [type].flat(), minLength, maxLength, minimum, maximum, pattern, format, sentence }];
+    return [
+      name,
+      { isRequired, type: [type].flat(), minLength, maxLength, minimum, maximum, pattern, format, sentence },
+    ];
   });
   const table = escapeInvisible(JSON.stringify(Object.fromEntries(rules)));
   const text = [

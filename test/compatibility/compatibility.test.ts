@@ -20,7 +20,8 @@ const ACCEPTED: Record<string, string> = {
   'registerForEvent: 409.responseCode: can be 37': 'only where the caller sends Hold-For',
   'registerForEvent: body.fullName: another pattern':
     'in a form that other languages can read; a name needs a visible character, which a refusal tells its caller',
-  'registerForEvent: body.emailAddress: another pattern': 'the rule of the service, which the document did not have',
+  'registerForEvent: body.emailAddress: another pattern':
+    'the rule of the service, which the document did not have',
   'registerForEvent: body.phoneNumber: another pattern': 'all numbers of before, and others',
   'registerForEvent: body.gender: another pattern': 'as fullName',
   'registerForEvent: body.tableOrSeat: another pattern': 'as fullName',

@@ -105,11 +105,26 @@ const emailAddress = {
 
 const phoneNumber = {
   right: fc.oneof(
-    fc.tuple(letters('0123456789', 1, 1), letters('0123456789+-(). /#x', 0, 31)).map((parts) => parts.join('')),
-    fc.constantFrom('', null, '1', '+1 (555) 010-0199', '0123/456', '１２３４', '+1,555 ext. 5', '\u202a+1 555\u202c\n'),
+    fc
+      .tuple(letters('0123456789', 1, 1), letters('0123456789+-(). /#x', 0, 31))
+      .map((parts) => parts.join('')),
+    fc.constantFrom(
+      '',
+      null,
+      '1',
+      '+1 (555) 010-0199',
+      '0123/456',
+      '１２３４',
+      '+1,555 ext. 5',
+      '\u202a+1 555\u202c\n',
+    ),
     repeated('9', 32),
   ),
-  wrong: fc.oneof(notText, fc.constantFrom('12\t34', '1234\0', '12\u008534', '12\ud80034'), repeated('9', 33)),
+  wrong: fc.oneof(
+    notText,
+    fc.constantFrom('12\t34', '1234\0', '12\u008534', '12\ud80034'),
+    repeated('9', 33),
+  ),
 };
 
 const organizedEventTicketID = {

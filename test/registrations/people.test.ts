@@ -145,7 +145,9 @@ test('a registration whose name would be refused today can be read, changed and 
   const old = await registered();
   const serial = serialIn(old);
   for (const name of ['\u3164', 'Jane \u202eeoD', '\u0301']) {
-    await sql`update registrations set full_name = ${name} where serial = ${serial}`.execute(given.database.db);
+    await sql`update registrations set full_name = ${name} where serial = ${serial}`.execute(
+      given.database.db,
+    );
     expect((await given.partner.registration(old)).body.responseCode).toBe('00');
     const corrected = { passReference: old, emailAddress: 'jane@example.org' };
     await perform(given.database.db, correctRegistrationAction, corrected, 'test');
@@ -169,5 +171,7 @@ test('duplicates and idempotency keys see what is stored', async () => {
   const other = await send({ ...JANE, emailAddress: 'other@xn--mnchen-3ya.de' }, 'three');
   const named = { ...JANE, emailAddress: 'JOERG@xn--mnchen-3ya.de' };
   const reference = other.body.responseData as string;
-  expect((await given.partner.post(`/registrations/${reference}/attendee`, named)).body.responseCode).toBe('33');
+  expect((await given.partner.post(`/registrations/${reference}/attendee`, named)).body.responseCode).toBe(
+    '33',
+  );
 });

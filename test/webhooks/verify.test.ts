@@ -1,4 +1,9 @@
-import { FloodgateError, verifyWebhook, WebhookVerificationError, type ReceivedWebhook } from '@floodgate/client';
+import {
+  FloodgateError,
+  verifyWebhook,
+  WebhookVerificationError,
+  type ReceivedWebhook,
+} from '@floodgate/client';
 import { createSigner, createSigningKeys, publicKeyText, secretText } from '@floodgate/webhooks/signatures';
 import { buildTestMessage } from '@floodgate/webhooks/deliver/messages';
 import { createHmac } from 'node:crypto';

@@ -44,7 +44,7 @@ export async function sendUntilFinal(transport: Transport, settings: Settings, c
     const jitterMs = Math.random() * Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (attempt - 1));
     const delayMs = end.retryAfterMs + jitterMs;
     const isOver = performance.now() + delayMs >= deadline;
-    if (isOver || mustNotRepeat(call, end, transport.rateLimit())) 
+    if (isOver || mustNotRepeat(call, end, transport.rateLimit()))
       return { ...lastWord(end, isUncertain), requestId };
     report(onRetry, call, end, attempt, delayMs);
     await delay(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());

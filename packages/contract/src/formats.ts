@@ -8,7 +8,8 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-const INVISIBLE = /[\p{Cf}\p{M}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffc]|(?! )\p{Zs}/gu;
+const INVISIBLE =
+  /[\p{Cf}\p{M}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffc]|(?! )\p{Zs}/gu;
 
 /** Returns a JSON text, or a part of a program, with escapes for the characters that an editor does not show. */
 export function escapeInvisible(text: string) {

@@ -28,7 +28,12 @@ test('the published patterns refuse what the service refuses, as it was sent', (
   const { properties } = RegistrationRequest;
   for (const { field, sent, stored } of PERSON_EXAMPLES) {
     if (stored !== undefined || BEYOND_PATTERNS.includes(sent)) continue;
-    const { minLength = 0, maxLength, pattern, format } = properties[field] as unknown as Record<string, number> & { pattern?: string; format?: string };
+    const {
+      minLength = 0,
+      maxLength,
+      pattern,
+      format,
+    } = properties[field] as unknown as Record<string, number> & { pattern?: string; format?: string };
     const { length } = Array.from(sent);
     const isPublished =
       length >= minLength &&

@@ -98,7 +98,9 @@ const UNREAD = 431;
 function headersOf(status: number, codes: ResponseCode[], schema: FastifySchema) {
   const { answerHeader, itemFailures = [], namedFailures = [] } = schema;
   const named: readonly ResponseCode[] = ['11', ...namedFailures];
-  const namesFields = [...codes, ...(status === 200 ? itemFailures : [])].some((code) => named.includes(code));
+  const namesFields = [...codes, ...(status === 200 ? itemFailures : [])].some((code) =>
+    named.includes(code),
+  );
   const isOwn = codes.some((code) => !(COMMON_FAILURES as ResponseCode[]).includes(code));
   const isCounted = !UNCOUNTED.includes(status);
   const isPresent: Record<AnswerHeader, boolean> = {

@@ -10,7 +10,8 @@ const TOP_LEVEL_DOMAINS: ReadonlySet<string> = new Set([
 /** Also the full stops of other scripts, which e-mail programs and browsers read as dots. */
 const DOTS = /[.\u3002\uFF0E\uFF61]/u;
 /** A URL, an address, or a domain with a port or a path. */
-const SURE = /:\/\/|\bwww[.\u3002\uFF0E\uFF61]|[\p{L}\p{M}\p{N}][.\u3002\uFF0E\uFF61][\p{L}\p{M}\p{N}-]{2,}[/:?#@]|@/iu;
+const SURE =
+  /:\/\/|\bwww[.\u3002\uFF0E\uFF61]|[\p{L}\p{M}\p{N}][.\u3002\uFF0E\uFF61][\p{L}\p{M}\p{N}-]{2,}[/:?#@]|@/iu;
 /** Labels with dots between them. */
 const DOTTED = /[\p{L}\p{M}\p{N}_-]+(?:[.\u3002\uFF0E\uFF61][\p{L}\p{M}\p{N}-]+)+/gu;
 /** An initial, or a short form such as "Ma." (Maria) or "Mohd.": in a name a dot follows it, with or without a space. */

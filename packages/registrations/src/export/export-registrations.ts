@@ -105,7 +105,8 @@ async function readPage(db: Database, shardId: number, eventId: number, after: n
  * The start of what a spreadsheet can take for a formula: an operator, also a wide one, at the start of the cell or after a separator,
  * whatever stands before it that is not displayed. A spreadsheet of another region splits cells by its own separator, quoted or not.
  */
-const FORMULA = /(^|[,;\t|\r\n])(?=[\s\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/gu;
+const FORMULA =
+  /(^|[,;\t|\r\n])(?=[\s\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/gu;
 
 /**
  * Returns a function that writes a line of CSV (RFC 4180). All texts are quoted, and an apostrophe stands before what a spreadsheet would

@@ -62,7 +62,9 @@ export function duplicatesIn(
       ? `already registered for the ${scope}`
       : `the same as that of attendees[${first}]`;
     if (!taken.has(digest) && first === index) return [];
-    return [{ sentence: `${name}.emailAddress: ${rule}`, field: fieldOf(isContact ? name : `attendees/${index}`) }];
+    return [
+      { sentence: `${name}.emailAddress: ${rule}`, field: fieldOf(isContact ? name : `attendees/${index}`) },
+    ];
   });
   if (found.length === 0) return undefined;
   const sentences = new Set(found.map(({ sentence }) => sentence));
