@@ -51,18 +51,14 @@ const PEOPLE = new URL('../../packages/contract/src/people.ts', import.meta.url)
  * registration's fields from its schema.
  */
 export async function generateClientRules(): Promise<string> {
-  const { properties, required = [] } = RegistrationRequest;
+  const { properties, required } = RegistrationRequest;
   const rules = Object.entries(properties).map(([name, schema]) => {
-    const { type, minLength, maxLength, minimum, maximum, pattern, format } = schema as Record<
-      string,
-      unknown
-    >;
+    const of = (keyword: string) => (schema as Record<string, unknown>)[keyword];
+    const keywords = ['minLength', 'maxLength', 'minimum', 'maximum', 'pattern', 'format'];
+    const limits = Object.fromEntries(keywords.map((keyword) => [keyword, of(keyword)]));
     const isRequired = required.includes(name as never);
     const sentence = fieldRule(RegistrationRequest, `/${name}`);
-    return [
-      name,
-      { isRequired, type: [type].flat(), minLength, maxLength, minimum, maximum, pattern, format, sentence },
-    ];
+    return [name, { isRequired, type: [of('type')].flat(), ...limits, sentence }];
   });
   const table = escapeInvisible(JSON.stringify(Object.fromEntries(rules)));
   const text = [

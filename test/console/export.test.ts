@@ -59,7 +59,13 @@ test('for Excel, a byte order mark and the separator of choice', async () => {
   expect(bytes.toString('utf8', 3).split('\r\n')[0]).toMatch(/^"passReference";"state";/);
   const printed = await runCli(
     { DATABASE_URL: given.database.url },
-    ...['registration', 'export', String(eventId), '--format', 'excel', '--separator', 'semicolon'],
+    'registration',
+    'export',
+    String(eventId),
+    '--format',
+    'excel',
+    '--separator',
+    'semicolon',
   );
   expect(Buffer.from(printed.output)).toEqual(bytes);
 });

@@ -48,8 +48,10 @@ function brokenRules(rule: CompiledRule, value: unknown): string[] {
   if (value === undefined) return rule.isRequired ? ['required'] : [];
   if (value === null) return rule.type.includes('null') ? [] : ['type'];
   if (typeof value === 'string') return rule.type.includes('string') ? brokenByText(rule, value) : ['type'];
-  if (!rule.type.includes('integer') || typeof value !== 'number') return ['type'];
-  const { minimum = -Infinity, maximum = Infinity } = rule;
+  return rule.type.includes('integer') && typeof value === 'number' ? brokenByNumber(rule, value) : ['type'];
+}
+
+function brokenByNumber({ minimum = -Infinity, maximum = Infinity }: CompiledRule, value: number) {
   return [
     !Number.isInteger(value) && 'type',
     value < minimum && 'minimum',

@@ -63,7 +63,8 @@ const NORMALIZED_LENGTH = 4_096;
 /** At either end, these are removed like spaces. */
 const EDGE = /^[\s\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFC]$/u;
 /** Joiners, variation selectors and tags: at the end they can belong to the character before, as in flags, or in Malayalam. */
-const ATTACHED = /^[\u180B-\u180D\u180F\u200C\u200D\uFE00-\uFE0F\u{E0020}-\u{E007F}\u{E0100}-\u{E01EF}]$/u;
+const ATTACHED =
+  /^(?:[\u180B-\u180D]|\u180F|\u200C|\u200D|[\uFE00-\uFE0F]|[\u{E0020}-\u{E007F}]|[\u{E0100}-\u{E01EF}])$/u;
 /** A character to which nothing is attached: a letter with upper and lower case, a digit, punctuation. */
 const BARE = /^[\p{Lu}\p{Ll}\p{Lt}\p{N}\p{P}\p{Z}]$/u;
 const VISIBLE = /[^\s\p{Cc}\p{Cs}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFC]/u;
@@ -85,13 +86,17 @@ function trimMarks(text: string): string {
   const trimmed = text.trim();
   if (trimmed.length > NORMALIZED_LENGTH || hasPlainEnds(trimmed)) return trimmed;
   const characters = Array.from(trimmed);
-  let start = 0;
+  const start = characters.findIndex((character) => !EDGE.test(character));
+  return start < 0 ? '' : characters.slice(start, endOf(characters)).join('');
+}
+
+/** Returns the index after the last character that stays. There is one that cannot be removed. */
+function endOf(characters: readonly string[]): number {
   let end = characters.length;
-  while (start < end && EDGE.test(characters[start]!)) start += 1;
-  while (end > start && EDGE.test(characters[end - 1]!)) end -= 1;
-  const mayHaveAttached = end > start && !BARE.test(characters[end - 1]!);
-  while (mayHaveAttached && end < characters.length && ATTACHED.test(characters[end]!)) end += 1;
-  return characters.slice(start, end).join('');
+  while (EDGE.test(characters[end - 1]!)) end -= 1;
+  if (BARE.test(characters[end - 1]!)) return end;
+  while (end < characters.length && ATTACHED.test(characters[end]!)) end += 1;
+  return end;
 }
 
 /** Returns a name as it is stored. Empty: nothing of it is visible. */

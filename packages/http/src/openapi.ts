@@ -99,6 +99,10 @@ const NAME = /^[A-Z][A-Za-z0-9]*$/;
 /** The format `email` of most tools accepts other addresses. */
 const EMAIL = { pattern: EMAIL_PATTERN, not: { pattern: LONG_LOCAL_PART } };
 
+/** Returns the schema of an e-mail address with its pattern, and any other value as it is. */
+const withPattern = (node: unknown) =>
+  isSchema(node) && node.format === 'email' ? { ...node, ...EMAIL } : node;
+
 /** Distinguishes a schema from an example, which can also have a title. */
 const isSchema = (node: unknown): node is { title?: unknown; format?: unknown } =>
   typeof node === 'object' && node !== null && ['type', 'anyOf', 'const'].some((key) => key in node);
@@ -112,8 +116,7 @@ function nameSchemas(document: object) {
   // The reviver visits inner schemas first.
   const described = JSON.parse(JSON.stringify(document), function name(this: object, key, node: unknown) {
     if (key === 'pattern' && typeof node === 'string') return node.replaceAll(NOT_PORTABLE, '');
-    if (isSchema(node) && node.format === 'email') return { ...node, ...EMAIL };
-    if (!isSchema(node) || typeof node.title !== 'string') return node;
+    if (!isSchema(node) || typeof node.title !== 'string') return withPattern(node);
     const { title, ...nameless } = node;
     // @fastify/swagger moves description and example of a parameter out of its schema, so the rest differs from the named schema.
     if (!NAME.test(title) || (key === 'schema' && 'in' in this)) return nameless;

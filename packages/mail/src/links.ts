@@ -4,7 +4,13 @@ import tlds from 'tlds' with { type: 'json' };
 /** Those of IANA, and those that it reserves: some programs show them as links, too. */
 const TOP_LEVEL_DOMAINS: ReadonlySet<string> = new Set([
   ...tlds,
-  ...['example', 'internal', 'invalid', 'local', 'localhost', 'onion', 'test'],
+  'example',
+  'internal',
+  'invalid',
+  'local',
+  'localhost',
+  'onion',
+  'test',
 ]);
 
 /** Also the full stops of other scripts, which e-mail programs and browsers read as dots. */

@@ -186,15 +186,19 @@ function createAnswer({ findHold, ...options }: HoldChangeOptions, name: keyof t
     if (outcome !== CHANGED[name]) {
       const why = await messagesOf(call.principal, outcome, find);
       const [code, specifics] = refusalOf(outcome as Exclude<typeof outcome, HoldChange>, why);
-      const isDuplicate = outcome === 'duplicate';
-      const named = isDuplicate && (await nameDuplicates?.(seats).catch(() => undefined));
-      return groups.refuse(call, reply, code, named || specifics);
+      const named = await nameIf(outcome, seats, nameDuplicates);
+      return groups.refuse(call, reply, code, { ...specifics, ...named });
     }
     // If the new state is not known, the caller repeats the change, which is safe.
     const isLost = losesAnswer && isHeld;
     const current = isLost ? undefined : (afterChange(hold, seats, STATE_AFTER[name]) ?? (await find()));
     return current ? describe(current) : groups.refuse(call, reply, '91');
   };
+}
+
+/** Names the attendees that are registered already, if that is the outcome. The refusal does not depend on it. */
+async function nameIf(outcome: unknown, seats: ChangedHold['seats'], name: Extras['nameDuplicates']) {
+  return outcome === 'duplicate' ? name?.(seats).catch(() => undefined) : undefined;
 }
 
 /** Returns the messages of refused changes. Only a change that came too late needs a read: after the others, no time may be left. */
