@@ -4,9 +4,9 @@ import type { Attendee } from './holds.ts';
 interface PersonExample {
   field: 'fullName' | 'emailAddress' | 'phoneNumber' | 'extraData1';
   sent: string;
-  /** What is stored. Undefined: the call is refused with the rule of the field. */
+  /** The stored text. Undefined: the call is refused with the rule of the field. */
   stored?: string;
-  /** What the guide says about it. */
+  /** The reason, for the guide. */
   why: string;
 }
 

@@ -1,8 +1,6 @@
-import { domainToASCII } from 'node:url';
-
-// What a name, an e-mail address, a phone number and the other texts about a person may contain, and how they are stored. All
+// The rules of names, e-mail addresses, phone numbers and the other texts about a person, and how the texts are stored. All
 // callers pass through this file: the API and the operator's actions, and the client, which has a generated copy. It must import
-// only what Node.js has. PERSON_EXAMPLES has an example of each rule; the guide shows them.
+// nothing. PERSON_EXAMPLES has an example of each rule; the guide shows them.
 //
 // A refusal loses a sale, so a text is refused only if it does harm:
 // - Control characters: Postgres text cannot hold NUL, and the others break terminals and printers.
@@ -109,6 +107,15 @@ const NOT_ASCII = /[^\0-\x7f]/;
 /** ASCII that is no part of a domain. */
 const NO_DOMAIN = /[\0-,/:-@[-`{-\x7f]/;
 
+/** Returns a domain as browsers resolve it (UTS #46, as domainToASCII of Node.js). Empty: it is not valid. */
+function domainToAscii(domain: string): string {
+  try {
+    return new URL(`http://${domain}`).hostname;
+  } catch {
+    return '';
+  }
+}
+
 /**
  * Returns an e-mail address as it is stored: an internationalized domain in its ASCII form (xn--…), which every mail server reads. The
  * part before the @ is the mailbox's own, so it is not changed, and neither is an address that is not one.
@@ -119,7 +126,7 @@ export function normalizeEmail(text: string): string {
   const at = address.lastIndexOf('@') + 1;
   const [local, domain] = [address.slice(0, at), address.slice(at)];
   if (at === 0 || NOT_ASCII.test(local) || NO_DOMAIN.test(domain)) return address;
-  const ascii = domainToASCII(domain);
+  const ascii = domainToAscii(domain);
   // "１２７.1" would become an IP address.
   return /[a-z]/.test(ascii) ? local + ascii : address;
 }
