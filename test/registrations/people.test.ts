@@ -1,5 +1,7 @@
 import { perform } from '@floodgate/audit';
 import { fieldRule, PERSON_EXAMPLES, RegistrationRequest, type Hold } from '@floodgate/contract';
+import { updateEventAction } from '@floodgate/events/actions';
+import { contactPartnerAction } from '@floodgate/partners/actions';
 import { correctRegistrationAction, replaceAttendeeAction } from '@floodgate/registrations/actions';
 import { InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
@@ -156,6 +158,18 @@ test('a registration whose name would be refused today can be read, changed and 
   const changed = await given.partner.post(`/registrations/${old}/attendee`, JANE);
   expect(changed.body.responseCode).toBe('00');
   expect((await given.partner.cancel(changed.body.responseData as string)).body.responseCode).toBe('00');
+});
+
+test('the addresses of a partner and of an event are stored as those of people', async () => {
+  const { db } = given.database;
+  for (const { field, sent, stored, why } of PERSON_EXAMPLES) {
+    if (field !== 'emailAddress' || stored === undefined) continue;
+    const { partnerId, eventId } = given.gala;
+    const partner = await perform(db, contactPartnerAction, { partnerId, contactEmail: sent }, 'test');
+    expect([why, partner.contactEmail]).toEqual([why, stored]);
+    const event = await perform(db, updateEventAction, { eventId, replyTo: sent }, 'test');
+    expect([why, event.replyTo]).toEqual([why, stored]);
+  }
 });
 
 test('duplicates and idempotency keys see what is stored', async () => {
