@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import {
+  checkRegistration,
   createClient,
   type ClientOptions,
   type FloodgateClient,
@@ -9,10 +10,13 @@ import {
   type RegisterResult,
   type Retry,
 } from '@floodgate/client';
+import { PERSON_EXAMPLES } from '@floodgate/contract';
 import { limitPartner } from '@floodgate/partners';
 import { confirmBatches, leaseDueBatches, reconcile } from '@floodgate/registrations';
+import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, afterEach, expect } from 'vitest';
+import { anyBody } from '../harness/drawn-fields.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -503,7 +507,11 @@ test.each<[string, Instead[]]>([
 });
 
 test('onRetry is called before each retry, and what it throws is ignored', async () => {
-  const instead = [says(429, '50', { 'retry-after': '1' }), page(502), 'cut'] as const;
+  const instead = [
+    says(429, '50', { 'retry-after': '1', 'x-request-id': 'request-50' }),
+    page(502),
+    'cut',
+  ] as const;
   await using proxy = await startAnsweringProxy(given.api.baseUrl, [...instead]);
   const retries: Retry[] = [];
   const onRetry = (retry: Retry) => {
@@ -518,6 +526,7 @@ test('onRetry is called before each retry, and what it throws is ignored', async
       code,
       attempt: index + 1,
       delayMs: expect.any(Number) as number,
+      requestId: code === '50' ? 'request-50' : null,
       request,
     })),
   );
@@ -555,16 +564,48 @@ test('what would have to be waited for beyond the deadline is answered at once, 
   await client.close();
 });
 
-test('what nobody foresaw is asked three times', async () => {
-  await using proxy = await startAnsweringProxy(
-    given.api.baseUrl,
-    Array.from({ length: 6 }, () => says(500, '99')),
-  );
-  const client = open({ baseUrl: proxy.baseUrl });
-  expect(await client.tickets()).toMatchObject({ code: '99' });
-  expect(await client.register(guest())).toMatchObject({ code: 'unknown', reason: 'answered 99' });
-  expect(proxy.requests).toHaveLength(6);
+test('an unexpected error is retried until the deadline, as an overload is', async () => {
+  const error = says(500, '99', { 'x-request-id': 'request-99' });
+  const last = says(500, '99', { 'x-request-id': 'request-99', 'retry-after': '30' });
+  const unexpected = [...Array.from({ length: 4 }, () => error), last];
+  await using proxy = await startAnsweringProxy(given.api.baseUrl, [...unexpected, last]);
+  const client = open({ baseUrl: proxy.baseUrl, answerWithinMs: 25_000 });
+  const requestId = 'request-99';
+  const idempotencyKey = 'unexpected';
+  expect(await client.register(guest(), { idempotencyKey })).toMatchObject({
+    code: 'unknown',
+    reason: 'answered 99',
+    requestId,
+  });
+  expect(proxy.requests).toHaveLength(5);
+  expect(await client.tickets()).toMatchObject({ code: '99', requestId });
   await client.close();
+});
+
+test('what checkRegistration refuses, the service refuses with the same words, and nothing else', async () => {
+  const property = fc.asyncProperty(anyBody, async ({ body }) => {
+    const told = checkRegistration(body as never);
+    const headers = { 'x-error-details': 'json' };
+    const answer = await given.partner.register(body, headers);
+    const message = [...new Set(told.map(({ message: sentence }) => sentence))];
+    const { responseCode, responseMessage } = answer.body;
+    expect(responseCode === '11' ? responseMessage.split('; ').toSorted() : []).toEqual(message.toSorted());
+    const listed = JSON.parse(answer.headers.get('x-invalid-fields') ?? '[]') as object[];
+    const named = told.map(({ field, rule }) => ({ field, rule }));
+    expect(named).toEqual(expect.arrayContaining(listed));
+    expect(listed).toHaveLength(named.length);
+  });
+  await fc.assert(property, { numRuns: 200 });
+  for (const { field, sent, stored: accepted } of PERSON_EXAMPLES) {
+    const refused = checkRegistration({ ...guest(), [field]: sent });
+    expect([sent, refused.length > 0]).toEqual([sent, accepted === undefined]);
+  }
+});
+
+test.for([null, undefined, [], 'text', 7])('checkRegistration does not throw at %o', (value) => {
+  expect(checkRegistration(value as never)).toEqual([
+    { field: '', rule: 'type', message: 'The body must be a JSON object' },
+  ]);
 });
 
 test('a code of a newer service is handed on', async () => {
@@ -580,7 +621,7 @@ test('a code of a newer service is handed on', async () => {
 
 test('nobody listens: unknown, by the reason', async () => {
   const client = open({ baseUrl: 'http://127.0.0.1:1', answerWithinMs: 500 });
-  expect(await client.launch()).toEqual({ code: 'unknown', reason: 'ECONNREFUSED' });
+  expect(await client.launch()).toEqual({ code: 'unknown', reason: 'ECONNREFUSED', requestId: null });
   const told = inspect([client, await client.register(guest())], { depth: 9, showHidden: true });
   expect(told).toContain('ECONNREFUSED');
   for (const secret of [given.gala.secretKey, 'guest0@example.com']) expect(told).not.toContain(secret);

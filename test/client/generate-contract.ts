@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
 import {
   BODY_LIMIT_BYTES,
   BULK_BODY_LIMIT_BYTES,
   BULK_ITEM_FAILURES,
   BULK_LIMIT,
   COMMON_FAILURES,
+  escapeInvisible,
+  fieldRule,
+  RegistrationRequest,
   RESPONSE_CODES,
   type FailureCode,
 } from '@floodgate/contract';
@@ -36,6 +40,33 @@ export async function generateClientContract(document: Document): Promise<string
     .filter((name) => !IS_ANSWER.test(name))
     .map((name) => declarationOf(name, schemas));
   const text = [HEAD, ...catalogueOf(document), ...types].join('\n');
+  const config = await resolveConfig(import.meta.filename);
+  return format(text, { ...config, parser: 'typescript' });
+}
+
+const PEOPLE = new URL('../../packages/contract/src/people.ts', import.meta.url);
+
+/**
+ * Resolves to packages/client/src/rules.ts: the file that normalizes the texts about people, as it is in the service, and the rules of a
+ * registration's fields from its schema.
+ */
+export async function generateClientRules(): Promise<string> {
+  const { properties, required } = RegistrationRequest;
+  const rules = Object.entries(properties).map(([name, schema]) => {
+    const of = (keyword: string) => (schema as Record<string, unknown>)[keyword];
+    const keywords = ['minLength', 'maxLength', 'minimum', 'maximum', 'pattern', 'format'];
+    const limits = Object.fromEntries(keywords.map((keyword) => [keyword, of(keyword)]));
+    const isRequired = required.includes(name as never);
+    const sentence = fieldRule(RegistrationRequest, `/${name}`);
+    return [name, { isRequired, type: [of('type')].flat(), ...limits, sentence }];
+  });
+  const table = escapeInvisible(JSON.stringify(Object.fromEntries(rules)));
+  const text = [
+    '// Generated from packages/contract/src/people.ts and the schema of Register For Event by `npm test -- contract -u`.',
+    readFileSync(PEOPLE, 'utf8'),
+    '/** The rules of the fields of a registration, and the sentence with which the service refuses each. */',
+    `export const REGISTRATION_RULES = ${table} as const;`,
+  ].join('\n');
   const config = await resolveConfig(import.meta.filename);
   return format(text, { ...config, parser: 'typescript' });
 }

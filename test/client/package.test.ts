@@ -200,8 +200,10 @@ function say(result: RegisterResult): string {
     );
     expect(await tsc('guide.mts')).toBe('');
     const { stdout } = await inProject(process.execPath, 'guide.mts');
-    expect(stdout.split('\n').slice(0, 6)).toEqual([
+    expect(stdout.split('\n').slice(0, 8)).toEqual([
       expect.stringMatching(/^welcome: GALA-/),
+      expect.stringMatching(/^fullName minLength fullName: required, /),
+      expect.stringMatching(/^emailAddress format emailAddress: required, /),
       '[',
       expect.stringMatching(/^ {2}'welcome: GALA-/),
       expect.stringMatching(/^ {2}'welcome: GALA-/),

@@ -19,9 +19,10 @@ const ACCEPTED: Record<string, string> = {
   'getRegistration: 200.responseData.state: can be held': 'only where its partner has sent Hold-For',
   'registerForEvent: 409.responseCode: can be 37': 'only where the caller sends Hold-For',
   'registerForEvent: body.fullName: another pattern':
-    'the same characters, in a form that other languages can read',
-  'registerForEvent: body.phoneNumber: another pattern':
-    'the same numbers, in a form that other languages can read',
+    'in a form that other languages can read; a name needs a visible character, which a refusal tells its caller',
+  'registerForEvent: body.emailAddress: another pattern':
+    'the rule of the service, which the document did not have',
+  'registerForEvent: body.phoneNumber: another pattern': 'all numbers of before, and others',
   'registerForEvent: body.gender: another pattern': 'as fullName',
   'registerForEvent: body.tableOrSeat: another pattern': 'as fullName',
   'registerForEvent: body.extraData1: another pattern': 'as fullName',

@@ -35,10 +35,10 @@ test('an export has every registration of the event, as CSV without formulas', a
   const answer = await download(eventId, 'csv', cookie);
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
   const text = await answer.text();
-  expect(text.split('\r\n')[0]).toMatch(/^passReference,state,partnerId,.*,extraData2$/);
-  expect(text.match(/^GALA-/gm)).toHaveLength(2);
-  expect(text).toContain(`,reserved,${partnerId},${ticketId},Standing,`);
-  expect(text).toContain(`"Ada ""Countess"" Lovelace",jane.doe@example.com,'+49 30 123456,`);
+  expect(text.split('\r\n')[0]).toMatch(/^"passReference","state","partnerId",.*,"extraData2"$/);
+  expect(text.match(/^"GALA-/gm)).toHaveLength(2);
+  expect(text).toContain(`,"reserved",${partnerId},${ticketId},"Standing",`);
+  expect(text).toContain(`"Ada ""Countess"" Lovelace","jane.doe@example.com","'+49 30 123456",`);
   expect(text).toContain(`"'=HYPERLINK(""x"")"`);
   const printed = await runCli(
     { DATABASE_URL: given.database.url },
@@ -47,6 +47,27 @@ test('an export has every registration of the event, as CSV without formulas', a
     String(eventId),
   );
   expect(printed).toEqual({ code: 0, output: text });
+});
+
+test('for Excel, a byte order mark and the separator of choice', async () => {
+  const { eventId } = await eventWithTwo();
+  const { cookie } = await given.addOperator('operator');
+  const answer = await download(eventId, 'excel&separator=semicolon', cookie);
+  expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
+  expect(bytes.toString('utf8', 3).split('\r\n')[0]).toMatch(/^"passReference";"state";/);
+  const printed = await runCli(
+    { DATABASE_URL: given.database.url },
+    'registration',
+    'export',
+    String(eventId),
+    '--format',
+    'excel',
+    '--separator',
+    'semicolon',
+  );
+  expect(Buffer.from(printed.output)).toEqual(bytes);
 });
 
 test('the operator API exports NDJSON', async () => {
@@ -68,6 +89,6 @@ test('a viewer gets none, and an unknown event or format is refused', async () =
   const token = await given.addToken('attendees:read');
   expect(await given.call(token, `GET /events/${eventId}/attendees?format=xlsx`)).toMatchObject({
     status: 422,
-    body: { invalid: { format: 'csv or ndjson' } },
+    body: { invalid: { format: 'csv, excel or ndjson' } },
   });
 });

@@ -2,6 +2,7 @@ import {
   BODY_LIMIT_BYTES,
   BULK_BODY_LIMIT_BYTES,
   BULK_LIMIT,
+  normalizePerson,
   parsePassReference,
   MAX_RETRY_AFTER_SECONDS,
   RESPONSE_CODES,
@@ -408,12 +409,13 @@ const isKey = (key: string | undefined) =>
   (key.length >= 1 && key.length <= 255 && Array.from(key).every((c) => c > ' ' && c < '\u007f'));
 
 function reservationOf(target: Target, body: object, { key, holdFor }: CallOptions): Reservation {
-  const text = (name: string) => (valueOf(body, name) ?? null) as string | null;
+  const stored = normalizePerson({ ...body });
+  const text = (name: string) => (valueOf(stored, name) ?? null) as string | null;
   const ticketId = valueOf(body, 'organizedEventTicketID') as number;
   const emailAddress = text('emailAddress')!;
   const partnerReference = text('partnerReference');
   const attendee = {
-    fullName: text('fullName')!.trim(),
+    fullName: text('fullName')!,
     emailAddress,
     phoneNumber: text('phoneNumber'),
     gender: text('gender'),

@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url';
+
 // Section by section what the documentation promises of a registration's fields, in plain loops: an opinion of its own,
 // to be compared with the API's schemas and patterns.
 
@@ -7,13 +9,19 @@ type Rule = (value: unknown) => string | null;
 const freeText =
   (most: number): Rule =>
   (value) =>
-    isAbsent(value) ? null : wrongText(value, 0, most);
+    isAbsent(value) ? null : wrongText(isMarked(value) ? inner(value) : value, 0, most);
 
 /** The rules of all fields. */
 export const RULES: Readonly<Record<string, Rule>> = {
-  fullName: (value) => wrongText(typeof value === 'string' ? value.trim() : value, 1, 255),
-  emailAddress: (value) => wrongText(value, 1, 254) ?? wrongAddress(value as string),
-  phoneNumber: (value) => (isAbsent(value) || value === '' ? null : wrongPhoneNumber(value)),
+  fullName: (value) => {
+    const name = typeof value === 'string' ? inner(value) : value;
+    return wrongText(name, 1, 255) ?? (isBlank(name as string) ? 'nothing to see' : null);
+  },
+  emailAddress: (value) => {
+    const address = typeof value === 'string' ? asciiOf(inner(value)) : value;
+    return wrongText(address, 1, 254) ?? wrongAddress(address as string);
+  },
+  phoneNumber: (value) => (isAbsent(value) ? null : wrongPhoneNumber(value)),
   gender: freeText(32),
   tableOrSeat: freeText(64),
   organizedEventTicketID: (value) => {
@@ -33,6 +41,34 @@ export function wrongFields(body: object): string[] {
 /** The body's own value: what it inherits was not sent. */
 export function valueOf(body: object, name: string): unknown {
   return Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined;
+}
+
+/** What is not displayed, and the blank sign of Braille. */
+const UNSEEN = /^(?:\s|\p{Default_Ignorable_Code_Point}|\u2800|[\ufff9-\ufffc])$/u;
+
+/** The text without what cannot be seen at its ends. What belongs to its last letter may be cut as well: that is never wrong. */
+function inner(text: string): string {
+  const points = Array.from(text);
+  while (points.length > 0 && UNSEEN.test(points[0]!)) points.shift();
+  while (points.length > 0 && UNSEEN.test(points.at(-1)!)) points.pop();
+  return points.join('');
+}
+
+const isBlank = (text: string) =>
+  Array.from(text).every((point) => UNSEEN.test(point) || /^[\p{M}\p{Z}]$/u.test(point));
+
+/** Whether a text has a mark of the text direction at one end, but for spaces. */
+const isMarked = (value: unknown): value is string => {
+  const points = typeof value === 'string' ? Array.from(value.trim()) : [];
+  return [points[0], points.at(-1)].some((point) => point && TEXT_DIRECTION.has(point.codePointAt(0)!));
+};
+
+function asciiOf(address: string): string {
+  const at = address.lastIndexOf('@');
+  const domain = address.slice(at + 1);
+  const isOther = Array.from(domain).some((point) => point > '\u007f');
+  if (!isOther || /[^-.0-9A-Za-z\u0080-\u{10ffff}]/u.test(domain)) return address;
+  return address.slice(0, at + 1) + (domainToASCII(domain) || '?');
 }
 
 const isAbsent = (value: unknown) => value === undefined || value === null;
@@ -78,7 +114,9 @@ function isLabel(label: string): boolean {
 }
 
 function wrongPhoneNumber(value: unknown): string | null {
-  if (typeof value !== 'string' || !consistsOf(value, '0123456789+-(). ')) return 'other characters';
-  if (value.length < 4 || value.length > 32) return 'length';
-  return Array.from(value).some((character) => '0123456789'.includes(character)) ? null : 'no digit';
+  if (typeof value !== 'string') return 'no text';
+  const points = Array.from(inner(value), (point) => point.codePointAt(0)!);
+  const isWrong = (point: number) =>
+    point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0xd800 && point < 0xe000);
+  return points.length <= 32 && !points.some(isWrong) ? null : 'other characters, or too many';
 }

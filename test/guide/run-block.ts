@@ -7,8 +7,8 @@ import type { Block } from './page.ts';
 const execute = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** `npx` of the guide: what it names is installed here, in the pinned version. */
-const NPX = `#!/bin/sh\nname=$(basename "$1")\nshift\nexec "${root}/test/node_modules/.bin/$name" "$@"\n`;
+/** `npx` of the guide: what it names is installed here, in the pinned version. With `-p` it names packages, and then the program. */
+const NPX = `#!/bin/sh\nwhile [ "$1" = -p ]; do shift 2; done\nname=$(basename "$1")\nshift\nexec "${root}/test/node_modules/.bin/$name" "$@"\n`;
 
 const COMPILER_OPTIONS = {
   target: 'ES2022',

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { COMMON_FAILURES, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
+import { COMMON_FAILURES, escapeInvisible, RESPONSE_CODES, type FailureCode } from '@floodgate/contract';
 import { describe, expect } from 'vitest';
-import { generateClientContract, typeOf } from '../client/generate-contract.ts';
+import { generateClientContract, generateClientRules, typeOf } from '../client/generate-contract.ts';
 import { operationsOf, resolve, type Document } from '../harness/contract-document.ts';
 import { canRun, python } from '../guide/run-block.ts';
 import { apiTest } from '../harness/api-test.ts';
@@ -22,7 +22,7 @@ test('the document that the linters, the clients and the site read is the one th
   expect(contact).toEqual({ name: 'The operator of this service', url: 'mailto:api@example.com' });
   const published = { ...document, info: { ...info, contact: { name: contact.name } } };
   // `npm test -- contract -u` writes it.
-  await expect(`${JSON.stringify(published, null, 2)}\n`).toMatchFileSnapshot(
+  await expect(escapeInvisible(`${JSON.stringify(published, null, 2)}\n`)).toMatchFileSnapshot(
     '../../apps/docs/public/openapi.json',
   );
 });
@@ -31,6 +31,10 @@ test('the contract of the client is generated from the same document', async () 
   await expect(await generateClientContract(document)).toMatchFileSnapshot(
     '../../packages/client/src/contract.ts',
   );
+});
+
+test('the rules of the client are those of the service', async () => {
+  await expect(await generateClientRules()).toMatchFileSnapshot('../../packages/client/src/rules.ts');
 });
 
 test('the results of the client have the data of the document', () => {
@@ -178,7 +182,7 @@ test('patterns need nothing that regular expressions of other languages lack', (
 /** Values on both sides of the borders of the patterns. */
 const VALUES = [
   '', '0', '00', '1', '100', '1000', '1001', '9'.repeat(15), '9'.repeat(16), 'Jane Doe', 'Jürgen 𝒳', 'a\u0000b', 'a\u001fb', 'a\u007fb',
-  'a\u0085b', 'a\u00a0b', '1234', '+44', '123', '12-4', '----', '+--1', '(1) 2', '(+)1', '(+)-1', '1'.repeat(40), 'https://partner.example/hook', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '12a4', 'key-1', 'key 1', 'ké',
+  'a\u0085b', 'a\u00a0b', '\u200b', '\u3164 x', 'a\u202eb', 'jane@example.com', 'l'.repeat(65), '1234', '+44', '123', '12-4', '----', '+--1', '(1) 2', '(+)1', '(+)-1', '1'.repeat(40), 'https://partner.example/hook', '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f', '12a4', 'key-1', 'key 1', 'ké',
 ]; // prettier-ignore
 
 test.skipIf(!canRun('python'))('Python reads every pattern, and finds what JavaScript finds', () => {

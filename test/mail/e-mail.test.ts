@@ -125,6 +125,7 @@ test.for([
   'Claim your refund: www.floodgate-tests.org',
   'You won, see floodgate-tests.org/prize',
   'Ask prizes@floodgate-tests.org',
+  'X.com',
 ])('a name with a URL is neither in the greeting nor in the address: %s', async (name) => {
   const mail = await receive(name);
   expect(mail.to).toEqual([{ name: '', address: ADDRESS }]);
@@ -133,7 +134,7 @@ test.for([
   for (const part of [mail.text, mail.html]) expect(part).not.toContain(name);
 });
 
-test.for(['שרה לוי', 'محمد علي', 'Dr. Anne-Marie O’Neil Jr.', 'J. R. R. Tolkien'])(
+test.for(['שרה לוי', 'محمد علي', 'Dr. Anne-Marie O’Neil Jr.', 'J. R. R. Tolkien', 'J.R.R.Tolkien'])(
   'a name of any language is in the greeting and in the address: %s',
   async (name) => {
     const mail = await receive(name);

@@ -191,3 +191,17 @@ test('processes that index at the same time miss nobody and index nobody twice',
   await indexAll();
   expect(await find({}, 1_000)).toHaveLength(200);
 });
+
+test('a query finds what is stored, also with marks around it or an international domain', async () => {
+  await given.useEvent();
+  await given.useTicket();
+  await register([
+    ['שרה לוי', 'sarah@xn--mnchen-3ya.de'],
+    // Of an earlier release.
+    ['\u200fJane', 'jane@example.com'],
+  ]);
+  await indexAll();
+  expect(await find({ namePrefix: '\u200fשרה' })).toEqual(['שרה לוי']);
+  expect(await find({ namePrefix: '\u200fJane' })).toEqual(['\u200fJane']);
+  expect(await find({ emailPrefix: 'sarah@münchen.de' })).toEqual(['שרה לוי']);
+});

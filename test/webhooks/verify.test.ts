@@ -1,4 +1,9 @@
-import { verifyWebhook, WebhookVerificationError, type ReceivedWebhook } from '@floodgate/client';
+import {
+  FloodgateError,
+  verifyWebhook,
+  WebhookVerificationError,
+  type ReceivedWebhook,
+} from '@floodgate/client';
 import { createSigner, createSigningKeys, publicKeyText, secretText } from '@floodgate/webhooks/signatures';
 import { buildTestMessage } from '@floodgate/webhooks/deliver/messages';
 import { createHmac } from 'node:crypto';
@@ -26,6 +31,11 @@ test.for(Object.entries(SECRETS))('the client accepts what is signed, by its %s'
   const message = received(secret);
   const told = { type: 'webhook.test', data: { eventRef: '01234567-89ab-4cde-8f01-23456789abcd' } };
   expect(verifyWebhook(message)).toMatchObject(told);
+  const bytes = new TextEncoder().encode(message.body as string);
+  expect(verifyWebhook({ ...message, body: bytes.buffer })).toMatchObject(told);
+  for (const body of [JSON.parse(message.body as string), undefined, null, [], 7] as never[])
+    expect(() => verifyWebhook({ ...message, body })).toThrow(FloodgateError);
+  expect(() => verifyWebhook({ ...message, body: {} as never })).toThrow('pass the raw body');
   expect(verifyWebhook({ ...message, body: Buffer.from(message.body as string) })).toMatchObject(told);
   const headers = new Headers(message.headers as Record<string, string>);
   expect(verifyWebhook({ ...message, headers })).toMatchObject(told);

@@ -52,6 +52,7 @@ function sections(folder: string, groups: Record<string, string[]>): DefaultThem
 const PARTNERS = sections('guide', {
   Start: ['first-call', 'test-mode', 'answers', 'retries', 'going-live', 'questions'],
   Register: [
+    'people',
     'bulk',
     'groups',
     'holds',

@@ -8,6 +8,7 @@ import { DeliveryConfig } from '@floodgate/delivery';
 import { StandaloneConfig } from '@floodgate/standalone/config';
 import { WorkerConfig } from '@floodgate/worker/config';
 import { describeCommands } from './describe-commands.ts';
+import { describePeople } from './describe-people.ts';
 import { describeResponseCodes } from './describe-response-codes.ts';
 import { describeSettings } from './describe-settings.ts';
 import { postmanCollection, type DescribedApi } from './postman-collection.ts';
@@ -45,6 +46,7 @@ const GENERATED = {
   'cli.md': () => describeCommands(buildProgram({} as never)),
   'response-codes.md': () => describeResponseCodes(readContract()),
   'settings.md': () => describeSettings(SETTINGS),
+  '../guide/people.md': describePeople,
 };
 
 /** Where the introduction of a page ends, which is written by hand. */

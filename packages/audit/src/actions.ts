@@ -63,6 +63,8 @@ export interface Action<Input extends TObject, Result> {
   name: string;
   /** Every field describes its rule. */
   input: Input;
+  /** Returns the input as it is stored, before it is checked. It can be anything. */
+  prepare?: (input: Static<Input>) => Static<Input>;
   /** Returns the fields that break a rule that the schema cannot express, each with its rule. */
   check?: (input: Static<Input>) => Record<string, string>;
   /** Messages for the operator, by the constraint that Postgres reports as violated. */
@@ -92,7 +94,8 @@ export async function perform<Input extends TObject, Result>(
   actor: Actor,
 ) {
   // Removes fields that the schema does not validate.
-  const known = Value.Clean(action.input, { ...input }) as Static<Input>;
+  const given = Value.Clean(action.input, { ...input }) as Static<Input>;
+  const known = action.prepare?.(given) ?? given;
   assertValid(action, known, actor);
   const acted = inTransaction(db, async (transaction) => {
     const changes: Change[] = [];

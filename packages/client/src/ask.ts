@@ -34,7 +34,7 @@ export const post = (path: string, body?: object) =>
 /** Returns the result of a call, with its data in a field. A code that this version does not know is `other`. */
 export function resultOf(known: readonly string[], field: string, end: Attempt) {
   const { status, responseCode: code, responseMessage: message, requestId = null, invalidFields = [] } = end;
-  if (status === 0) return { code: 'unknown', reason: message };
+  if (status === 0) return { code: 'unknown', reason: message, requestId };
   if (code === '00') {
     const data = field === 'registrations' ? itemsOf(end) : end.responseData;
     return { code, message, requestId, [field]: data };

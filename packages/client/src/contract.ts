@@ -104,11 +104,11 @@ export interface AdmissionList {
 }
 /** An attendee, or the contact for all seats of a hold. */
 export interface Attendee {
-  /** Required, 1 to 255 characters after trimming, no control or text direction characters */
+  /** Required, 1 to 255 characters after trimming, one of them visible, no control or text direction characters inside */
   fullName: string;
-  /** Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain) */
+  /** Required, an e-mail address of at most 254 characters, with only ASCII before the @ and a dot in the domain after it */
   emailAddress: string;
-  /** Optional, may be empty; otherwise 4 to 32 digits, spaces and + - ( ) . */
+  /** Optional, at most 32 characters of any kind, no control characters */
   phoneNumber?: string | null;
   /** Optional free text of at most 32 characters, no control or text direction characters */
   gender?: string | null;
@@ -274,9 +274,9 @@ export interface Ticket {
 }
 /** Required, the person who waits. You name the attendees when you confirm the offer. */
 export interface WaitingContact {
-  /** Required, 1 to 255 characters after trimming, no control or text direction characters */
+  /** Required, 1 to 255 characters after trimming, one of them visible, no control or text direction characters inside */
   fullName: string;
-  /** Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain) */
+  /** Required, an e-mail address of at most 254 characters, with only ASCII before the @ and a dot in the domain after it */
   emailAddress: string;
 }
 export interface WaitingEntry {

@@ -1,3 +1,4 @@
+export * from './check-registration.ts';
 export * from './client.ts';
 export * from './contract.ts';
 export type * from './options.ts';

@@ -8,6 +8,8 @@ export interface Retry {
   attempt: number;
   /** Time until the next attempt. */
   delayMs: number;
+  /** Include it when you contact the operator. Null: the service did not answer. */
+  requestId: string | null;
   request: { method: string; path: string; idempotencyKey?: string; registrations?: number };
 }
 

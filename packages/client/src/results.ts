@@ -63,7 +63,7 @@ export interface Succeeded extends Answered {
 export type Refused<Code extends string> = Code extends string
   ? Answered & {
       code: Code;
-      /** On code 11: the first invalid fields, 50 at most. */
+      /** On code 11, and on 33 of `holds.confirm`: the first invalid fields, 50 at most. */
       invalidFields?: readonly InvalidField[];
     }
   : never;
@@ -81,6 +81,8 @@ export interface Unanswered {
   code: 'unknown';
   /** The last failure, such as ECONNREFUSED. */
   reason: string;
+  /** Of the last attempt that the service answered. Include it when you contact the operator. */
+  requestId: string | null;
 }
 
 /** No final answer in time. The attendee may be registered or not. */

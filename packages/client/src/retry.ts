@@ -14,8 +14,6 @@ export interface Limits {
 const REFUSED_FOR_NOW = new Set(['50', '90']);
 /** Only a retry with the same Idempotency-Key returns the outcome. */
 const UNDECIDED = new Set(['41', '91', '99']);
-/** Number of unexpected errors after which the client stops retrying. */
-const UNEXPECTED_LIMIT = 3;
 /** Temporary statuses of proxies. */
 const PASSING_STATUSES = new Set([408, 425, 429]);
 const BACKOFF_MS = 200;
@@ -33,7 +31,7 @@ export async function sendUntilFinal(transport: Transport, settings: Settings, c
   const { answerWithinMs, attemptWithinMs, onRetry } = settings;
   const { signal = new AbortController().signal, deadline = performance.now() + answerWithinMs } = limits;
   let isUncertain = limits.isAgain ?? false;
-  let unexpected = 0;
+  let requestId: string | null = null;
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted();
     const withinMs = Math.max(1, Math.min(attemptWithinMs, deadline - performance.now()));
@@ -41,12 +39,13 @@ export async function sendUntilFinal(transport: Transport, settings: Settings, c
     if (isFinal(end)) return end;
     signal.throwIfAborted();
     isUncertain ||= leavesOpen(call, end);
-    unexpected += Number(end.responseCode === '99');
+    requestId = end.requestId ?? requestId;
     // Full jitter, in addition to Retry-After.
     const jitterMs = Math.random() * Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (attempt - 1));
     const delayMs = end.retryAfterMs + jitterMs;
-    const isOver = performance.now() + delayMs >= deadline || unexpected === UNEXPECTED_LIMIT;
-    if (isOver || mustNotRepeat(call, end, transport.rateLimit())) return lastWord(end, isUncertain);
+    const isOver = performance.now() + delayMs >= deadline;
+    if (isOver || mustNotRepeat(call, end, transport.rateLimit()))
+      return { ...lastWord(end, isUncertain), requestId };
     report(onRetry, call, end, attempt, delayMs);
     await delay(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
@@ -79,7 +78,8 @@ function report(onRetry: Settings['onRetry'], call: Call, end: Attempt, attempt:
   const own = { ...(idempotencyKey && { idempotencyKey }), ...(registrations && { registrations }) };
   try {
     const request = { method, path, ...own };
-    onRetry({ code: end.responseCode ?? end.responseMessage, attempt, delayMs, request });
+    const code = end.responseCode ?? end.responseMessage;
+    onRetry({ code, attempt, delayMs, requestId: end.requestId ?? null, request });
   } catch {
     // An error of the caller's function must not lose the answer to a registration.
   }

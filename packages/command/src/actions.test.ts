@@ -27,12 +27,11 @@ function inputFrom(...args: string[]) {
   return inputOf(command, withBatches, { duplicatePolicy: 'duplicates' });
 }
 
-test('a field comes from the argument or option with its name or a part of it', () => {
+test('a field comes from the argument or option with its name or a part of it, and none from --by', () => {
   expect(inputFrom('7', 'one', 'two', '--by', 'Ann', '--sale-ends', 'soon', '--duplicates', 'allow')).toEqual(
     {
       ticketId: 7,
       batchIds: ['one', 'two'],
-      lastModifiedBy: 'Ann',
       saleEndsAt: 'soon',
       duplicatePolicy: 'allow',
     },

@@ -78,7 +78,7 @@ const allowsNull = (rule: TSchema) =>
 
 /**
  * Returns the option or argument for an action's field, with its value and the name that the operator types. It has the field's name,
- * or a part of it (`--expires` for expiresAt, `--prefix` for passPrefix, `--by` for lastModifiedBy).
+ * or a part of it (`--expires` for expiresAt, `--prefix` for passPrefix). `--by` is no input: it is the actor in the audit log.
  */
 function sourceOf(command: CommandUnknownOpts, field: string) {
   const options = command.options.map((option) => {
@@ -92,7 +92,7 @@ function sourceOf(command: CommandUnknownOpts, field: string) {
     const name = argument.name();
     return { name, typed: `<${name}>`, value: values[index] };
   });
-  const sources = [...options, ...given];
+  const sources = [...options, ...given].filter(({ typed }) => typed !== '--by');
   const isPart = (name: string) => `_${words(field, '_')}_`.includes(`_${words(name, '_')}_`);
   return sources.find(({ name }) => name === field) ?? sources.find(({ name }) => isPart(name));
 }

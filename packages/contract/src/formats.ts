@@ -8,11 +8,18 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/**
- * Part of a character class: characters that change the text direction, and lone surrogates, which only JavaScript strings can
- * hold. Regular expressions of some other languages cannot express them, so published patterns omit this part.
- */
-export const NOT_PORTABLE = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff';
+const INVISIBLE =
+  /[\p{Cf}\p{M}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffc]|(?! )\p{Zs}/gu;
+
+/** Returns a JSON text, or a part of a program, with escapes for the characters that an editor does not show. */
+export function escapeInvisible(text: string) {
+  return text.replaceAll(INVISIBLE, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
 
 /** Returns a time in the format of the API: milliseconds, always UTC, with an explicit offset. */
 export function formatTimestamp(instant: Date) {

@@ -37,7 +37,10 @@ export const RegisterHeaders = Type.Partial(
 /** Request header that enables X-Invalid-Fields. Other values are ignored. */
 export const ErrorDetailsHeader = {
   'x-error-details': Type.Optional(
-    oneOf(['json'], '`json` adds the header X-Invalid-Fields to an answer with code 11.'),
+    oneOf(
+      ['json'],
+      '`json` adds the header X-Invalid-Fields to an answer with code 11, and to code 33 of Confirm Hold.',
+    ),
   ),
 };
 

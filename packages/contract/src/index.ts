@@ -4,6 +4,8 @@ export * from './fields.ts';
 export * from './formats.ts';
 export * from './headers.ts';
 export * from './holds.ts';
+export * from './people-examples.ts';
+export * from './people.ts';
 export * from './registration-request.ts';
 export * from './response-codes.ts';
 export * from './webhook-messages.ts';

@@ -2,23 +2,12 @@ import { Type, type Static } from '@sinclair/typebox';
 import { PassReference } from './answers.ts';
 import { failure, FailureEnvelope, success, SuccessEnvelope } from './envelope.ts';
 import { closed, oneOf, open, Text, Whole } from './fields.ts';
-import { NOT_PORTABLE } from './formats.ts';
+import { NAME_PATTERN, PHONE_PATTERN, PRINTABLE } from './people.ts';
 import type { FailureCode } from './response-codes.ts';
 
 // Patterns use no \p, look-ahead or similar features, so that tools in other languages can use them (Python's re and pydantic, Go,
-// Rust, Java).
-
-// Excluded characters. Control characters: Postgres text cannot hold NUL, and the others break terminals and printers.
-// Text direction characters (such as U+202E): they disguise a name, and Hebrew and Arabic text does not need them.
-// Lone surrogates: they have no UTF-8 form, so the stored text would differ from the text that was sent.
-const PRINTABLE = `^[^\\x00-\\x1f\\x7f-\\x9f${NOT_PORTABLE}]*$`;
-
-const MARK = '[+\\-(). ]';
-const DIGIT_OR_MARK = '[0-9+\\-(). ]';
-/** Empty, or at least four characters, one of which is a digit. Each alternative has the first digit at another position. */
-const PHONE_NUMBER =
-  `^(?:|[0-9]${DIGIT_OR_MARK}{3,}|${MARK}[0-9]${DIGIT_OR_MARK}{2,}` +
-  `|${MARK}{2}[0-9]${DIGIT_OR_MARK}+|${MARK}{3,}[0-9]${DIGIT_OR_MARK}*)$`;
+// Rust, Java). people.ts says what the texts may contain, and why. The schemas describe the texts as they are stored: normalizePerson
+// comes before the validation.
 
 const nullableText = (description: string, example: string, rules: object) =>
   Type.Optional(
@@ -42,25 +31,25 @@ export const PartnerReference = nullableText(
 
 /**
  * Body of Register For Event. Each description is also the error message for an invalid field. Lengths count Unicode
- * characters. `fullName` is trimmed before validation.
+ * characters.
  */
 export const RegistrationRequest = open(
   'RegistrationRequest',
   {
     fullName: Text(
-      'Required, 1 to 255 characters after trimming, no control or text direction characters',
+      'Required, 1 to 255 characters after trimming, one of them visible, no control or text direction characters inside',
       'Jane Doe',
-      { minLength: 1, maxLength: 255, pattern: PRINTABLE },
+      { minLength: 1, maxLength: 255, pattern: NAME_PATTERN },
     ),
     emailAddress: Text(
-      'Required, an e-mail address of at most 254 characters (needs an ASCII address with a dotted domain)',
+      'Required, an e-mail address of at most 254 characters, with only ASCII before the @ and a dot in the domain after it',
       'jane@example.com',
       { maxLength: 254, format: 'email' },
     ),
     phoneNumber: nullableText(
-      'Optional, may be empty; otherwise 4 to 32 digits, spaces and + - ( ) .',
+      'Optional, at most 32 characters of any kind, no control characters',
       '+44 20 7946 0123',
-      { maxLength: 32, pattern: PHONE_NUMBER },
+      { maxLength: 32, pattern: PHONE_PATTERN },
     ),
     gender: freeText(32, 'female'),
     tableOrSeat: freeText(64, 'Table 7'),
@@ -83,23 +72,6 @@ export type RegistrationRequest = Static<typeof RegistrationRequest>;
  * escaped (\ud83d\ude00), as Python's json does by default, and 4 KiB for unknown fields and white space. A test verifies this sum.
  */
 export const BODY_LIMIT_BYTES = 36 * 1024;
-
-// The same grammar as HTML's <input type=email>, with at least one dot in the domain.
-const EMAIL =
-  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i;
-
-/** Returns whether a text has the `email` format of the schemas. Checks the length first: a hostile input can have any size. */
-export function isEmailAddress(value: string) {
-  if (value.length > 254 || !EMAIL.test(value)) return false;
-  const local = value.slice(0, value.indexOf('@'));
-  return !local.startsWith('.') && !local.endsWith('.') && !local.includes('..');
-}
-
-/** Trims `fullName`, the only field that is normalized before validation. Never throws, whatever the body is. */
-export function trimFullName(body: unknown) {
-  const fields = body as { fullName?: unknown } | null | undefined;
-  if (typeof fields?.fullName === 'string') fields.fullName = fields.fullName.trim();
-}
 
 /** Maximum number of registrations in one bulk call. */
 export const BULK_LIMIT = 1_000;

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, oneOf, text, whole } from '@floodgate/audit';
-import { isEmailAddress } from '@floodgate/contract';
+import { isEmailAddress, normalizeEmail } from '@floodgate/contract';
 import { countSent, queueFollowUps } from '@floodgate/deliveries';
 import { Failure } from '@floodgate/service/failure';
 import {
@@ -70,6 +70,8 @@ export const updateEventAction = defineAction({
     language: Type.Optional(oneOf(['en', 'de'], 'en or de')),
     replyTo: textOrNone(254),
   }),
+  prepare: (input) =>
+    typeof input.replyTo === 'string' ? { ...input, replyTo: normalizeEmail(input.replyTo) } : input,
   check: (input): Record<string, string> => {
     const { timeZone, replyTo } = input;
     if (Object.keys(input).length === 1) return { eventId: 'nothing to change; give at least one setting' };

@@ -23,6 +23,8 @@ declare module 'fastify' {
     failures?: readonly FailureCode[];
     /** Failure codes of one item in a call that is itself answered "00". */
     itemFailures?: readonly FailureCode[];
+    /** Failure codes other than 11 whose answers have X-Invalid-Fields. */
+    namedFailures?: readonly FailureCode[];
     /** The header of the operation's own answers, in addition to the headers of every answer. */
     answerHeader?: AnswerHeader;
     /** Media types of pictures that the operation returns instead of the envelope, if the request accepts one. */
@@ -94,8 +96,11 @@ const UNCOUNTED = [401, 431];
 const UNREAD = 431;
 
 function headersOf(status: number, codes: ResponseCode[], schema: FastifySchema) {
-  const { answerHeader, itemFailures = [] } = schema;
-  const namesFields = [...codes, ...(status === 200 ? itemFailures : [])].includes('11');
+  const { answerHeader, itemFailures = [], namedFailures = [] } = schema;
+  const named: readonly ResponseCode[] = ['11', ...namedFailures];
+  const namesFields = [...codes, ...(status === 200 ? itemFailures : [])].some((code) =>
+    named.includes(code),
+  );
   const isOwn = codes.some((code) => !(COMMON_FAILURES as ResponseCode[]).includes(code));
   const isCounted = !UNCOUNTED.includes(status);
   const isPresent: Record<AnswerHeader, boolean> = {

@@ -2,5 +2,5 @@ export type { FastifySchema, onRequestHookHandler, preValidationAsyncHookHandler
 export { drain } from './connections.ts';
 export { countRefusal, refusals } from './answer-errors.ts';
 export { announcedBytes, requestsOf } from './read-requests.ts';
-export { itemFaults, listInvalidFields } from './faults.ts';
+export { itemFaults, listInvalidFields, type InvalidField } from './faults.ts';
 export * from './server.ts';

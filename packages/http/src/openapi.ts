@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
 import {
   CONTRACT_VERSION,
+  EMAIL_PATTERN,
+  escapeInvisible,
   EXAMPLE_EVENT_REF,
+  LONG_LOCAL_PART,
   NOT_PORTABLE,
   RESPONSE_CODES,
   WEBHOOK_MESSAGES,
@@ -93,8 +96,15 @@ const CODES = Object.entries(RESPONSE_CODES).map(
 /** A one-word title is the name of its schema. Other titles are messages about an invalid value. */
 const NAME = /^[A-Z][A-Za-z0-9]*$/;
 
+/** The format `email` of most tools accepts other addresses. */
+const EMAIL = { pattern: EMAIL_PATTERN, not: { pattern: LONG_LOCAL_PART } };
+
+/** Returns the schema of an e-mail address with its pattern, and any other value as it is. */
+const withPattern = (node: unknown) =>
+  isSchema(node) && node.format === 'email' ? { ...node, ...EMAIL } : node;
+
 /** Distinguishes a schema from an example, which can also have a title. */
-const isSchema = (node: unknown): node is { title?: unknown } =>
+const isSchema = (node: unknown): node is { title?: unknown; format?: unknown } =>
   typeof node === 'object' && node !== null && ['type', 'anyOf', 'const'].some((key) => key in node);
 
 /**
@@ -105,8 +115,8 @@ function nameSchemas(document: object) {
   const named: Record<string, object> = {};
   // The reviver visits inner schemas first.
   const described = JSON.parse(JSON.stringify(document), function name(this: object, key, node: unknown) {
-    if (key === 'pattern' && typeof node === 'string') return node.replace(NOT_PORTABLE, '');
-    if (!isSchema(node) || typeof node.title !== 'string') return node;
+    if (key === 'pattern' && typeof node === 'string') return node.replaceAll(NOT_PORTABLE, '');
+    if (!isSchema(node) || typeof node.title !== 'string') return withPattern(node);
     const { title, ...nameless } = node;
     // @fastify/swagger moves description and example of a parameter out of its schema, so the rest differs from the named schema.
     if (!NAME.test(title) || (key === 'schema' && 'in' in this)) return nameless;
@@ -122,9 +132,10 @@ function nameSchemas(document: object) {
 
 /** Returns the OpenAPI document as JSON, with the demo's event and ticket in its examples. */
 function documentWithDemo(document: object, demo: ReferenceDemo | undefined) {
-  return JSON.stringify(document, (key, value: unknown) => {
+  const text = JSON.stringify(document, (key, value: unknown) => {
     if (demo && value === EXAMPLE_EVENT_REF) return demo.eventRef;
     if (demo && key === 'organizedEventTicketID' && typeof value === 'number') return demo.tickets[0]!.id;
     return value;
   });
+  return escapeInvisible(text);
 }

@@ -9,6 +9,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest }
 import { errorAnswerer, fail, nextRequestId, refuseUnknownRoutes } from './answer-errors.ts';
 import { answerMalformedHttp, answerOutsideFastify, closeInOrder } from './connections.ts';
 import { limitLists } from './list-limits.ts';
+import { normalizePeople } from './normalize-people.ts';
 import { openApi, readReferenceDemo } from './openapi.ts';
 import { boundUrl, checkHead, parseQuery, readBodies } from './read-requests.ts';
 import { recordRequests } from './record-requests.ts';
@@ -72,6 +73,7 @@ export function createServer(log: Logger, closeWithinMs = 1_000) {
   });
   app.addHook('onRequest', checkHead);
   readBodies(app);
+  normalizePeople(app);
   answerOutsideFastify(app);
   app.setErrorHandler<FastifyError>(answerError);
   refuseUnknownRoutes(app);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isEmailAddress } from '@floodgate/contract';
+import { isEmailAddress, normalizeEmail } from '@floodgate/contract';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { parseSender } from './letter.ts';
 import { createFrame, openSmtp } from './message.ts';
@@ -11,7 +11,8 @@ const SUBJECT = 'Test e-mail of Floodgate';
  * Sends one e-mail to this address, to test the settings. Resolves when the SMTP server has accepted it. Throws InvalidInput if the
  * address is not valid, and Failure with the reason if the server did not accept the e-mail.
  */
-export async function sendTestMail({ SMTP_URL, MAIL_FROM }: TestMailSettings, to: string) {
+export async function sendTestMail({ SMTP_URL, MAIL_FROM }: TestMailSettings, address: string) {
+  const to = normalizeEmail(address);
   if (!isEmailAddress(to)) throw new InvalidInput({ to: 'an e-mail address' });
   if (!SMTP_URL)
     throw new Failure('this process has no SMTP server: set SMTP_URL as for the delivery process');

@@ -1,12 +1,17 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Flag, Id, instantOrNull, Name, oneOf, text, whole } from '@floodgate/audit';
-import { isEmailAddress } from '@floodgate/contract';
+import { isEmailAddress, normalizeEmail } from '@floodgate/contract';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { issueKey, revokeKey, rotateKey } from './keys.ts';
 import { createPartner, disablePartner, limitPartner, setContact, weighPartner } from './partners.ts';
 
 const CONTACT_RULE = 'an e-mail address, or none';
 const ContactOrNull = Type.Union([text(1, 254), Type.Null()], { description: CONTACT_RULE });
+
+const prepareContact = <Input extends { contactEmail?: string | null }>(input: Input): Input =>
+  typeof input.contactEmail === 'string'
+    ? { ...input, contactEmail: normalizeEmail(input.contactEmail) }
+    : input;
 
 const checkContact = ({ contactEmail }: { contactEmail?: string | null }): Record<string, string> =>
   typeof contactEmail === 'string' && !isEmailAddress(contactEmail) ? { contactEmail: CONTACT_RULE } : {};
@@ -17,6 +22,7 @@ const auditedContact = (contactEmail: string | null) => (contactEmail === null ?
 export const createPartnerAction = defineAction({
   name: 'partner.create',
   input: Type.Object({ name: Name, contactEmail: Type.Optional(ContactOrNull) }),
+  prepare: prepareContact,
   check: checkContact,
   refusals: { partners_name_key: 'a partner of this name already exists' },
   run: async (db, { name, contactEmail = null }, note) => {
@@ -30,6 +36,7 @@ export const createPartnerAction = defineAction({
 export const contactPartnerAction = defineAction({
   name: 'partner.contact',
   input: Type.Object({ partnerId: Id, contactEmail: ContactOrNull }),
+  prepare: prepareContact,
   check: checkContact,
   run: async (db, { partnerId, contactEmail }, note) => {
     const before = await setContact(db, partnerId, contactEmail);

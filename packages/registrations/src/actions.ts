@@ -1,6 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import { assertValid, defineAction, Id, Name, perform, text, whole } from '@floodgate/audit';
-import { formatPassReference, isEmailAddress, UUID_PATTERN } from '@floodgate/contract';
+import {
+  formatPassReference,
+  isEmailAddress,
+  isName,
+  normalizePerson,
+  UUID_PATTERN,
+} from '@floodgate/contract';
 import { askShards, awayText, shardIds, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
@@ -27,8 +33,13 @@ export const cancelRegistrationAction = defineAction({
 
 const ADDRESS_TAKEN = 'another registration has this address, and the event allows one';
 
-const checkAddress = ({ emailAddress }: { emailAddress?: string }): Record<string, string> =>
-  emailAddress === undefined || isEmailAddress(emailAddress) ? {} : { emailAddress: 'an e-mail address' };
+const NAME_RULE = 'one visible character at least, and no text direction characters inside';
+
+const checkPerson = (given: { fullName?: string; emailAddress?: string }): Record<string, string> => ({
+  ...(given.fullName !== undefined && !isName(given.fullName) && { fullName: NAME_RULE }),
+  ...(given.emailAddress !== undefined &&
+    !isEmailAddress(given.emailAddress) && { emailAddress: 'an e-mail address' }),
+});
 
 /** Corrects the name or address of an attendee. The pass stays valid; e-mails that are sent later have the new text. */
 export const correctRegistrationAction = defineAction({
@@ -38,10 +49,11 @@ export const correctRegistrationAction = defineAction({
     fullName: Type.Optional(Name),
     emailAddress: Type.Optional(text(3, 254)),
   }),
+  prepare: normalizePerson,
   check: ({ passReference: _passReference, ...given }): Record<string, string> => {
     if (Object.keys(given).length === 0)
       return { passReference: 'nothing to correct; give a name or an address' };
-    return checkAddress(given);
+    return checkPerson(given);
   },
   refusals: { registrations_one_per_attendee: ADDRESS_TAKEN },
   run: async (transaction, { passReference, fullName, emailAddress }, note) => {
@@ -75,7 +87,8 @@ export const correctRegistrationAction = defineAction({
 export const replaceAttendeeAction = defineAction({
   name: 'registration.replace',
   input: Type.Object({ passReference: text(1, 255), fullName: Name, emailAddress: text(3, 254) }),
-  check: checkAddress,
+  prepare: normalizePerson,
+  check: checkPerson,
   run: async (transaction, { passReference, ...attendee }, note) => {
     const { row, partnerId, shardId } = await findByPassReference(transaction, passReference);
     const { eventId, ticketId, passPrefix: prefix } = row;

@@ -5,6 +5,7 @@ import { addBulkRoute } from './bulk/route.ts';
 import { createChangeGroups, createGroups, createReplacementGroups } from './change/change-registrations.ts';
 import { finalizeEnqueuer, finalizeSettings } from './finalize/finalize-batches.ts';
 import { createQueueNotifier } from './finalize/queue-notifier.ts';
+import { findTaken, type TakenQuery } from './holds/duplicates.ts';
 import { createHoldGroups, findHolds, type HoldQuery } from './holds/holds.ts';
 import { addHoldRoutes } from './holds/routes.ts';
 import { retentionSettings } from './idempotency/expired-keys.ts';
@@ -72,6 +73,7 @@ export const registrationsApi = defineApi({
       findRegistrations(reads, queries),
     );
     const findHold = shardLoader(shardReads, (queries: HoldQuery[]) => findHolds(reads, queries));
+    const findTakenDigests = shardLoader(shardReads, (queries: TakenQuery[]) => findTaken(reads, queries));
     await assertDurable(db);
     return {
       facts: () => ({ waiting: register.waiting() }),
@@ -82,7 +84,7 @@ export const registrationsApi = defineApi({
         addListRoute(api, reads, answerWithinMs, clock);
         addChangeRoutes(api, groups, findRegistration);
         addAttendeeRoute(api, groups.replace, findRegistration);
-        addHoldRoutes(api, { ...groups, reads, findHold, mostSeconds });
+        addHoldRoutes(api, { ...groups, reads, findHold, findTaken: findTakenDigests, mostSeconds });
         addResetRoute(api, resets, groups.cancel, answerWithinMs, clock);
       },
       async close() {

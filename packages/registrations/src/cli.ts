@@ -63,19 +63,26 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
 }
 
 function addExport(registration: Command, cli: Cli) {
-  const formats = new Option('--format <format>', 'the format').choices(['csv', 'ndjson'] as const);
+  const formats = new Option('--format <format>', 'the format').choices(['csv', 'excel', 'ndjson'] as const);
+  const separators = new Option('--separator <name>', 'what separates the cells').choices([
+    'comma',
+    'semicolon',
+    'tab',
+  ] as const);
   registration
     .command('export')
     .description(
-      'print all registrations of an event with their attendees; cells that could be formulas get an apostrophe',
+      'print all registrations of an event with their attendees; cells that could be formulas get an apostrophe. The format excel ' +
+        'is csv with a byte order mark; Excel splits it by the list separator of the region',
     )
     .argument('<eventId>', 'the event', parseId)
     .addOption(formats.default('csv' as const))
-    .action(async (eventId, { format }) => {
+    .addOption(separators.default('comma' as const))
+    .action(async (eventId, options) => {
       const { exportRegistrations } = await import('./export/export-registrations.ts');
       const { databaseUrl } = await loadSettings(cli.env);
       await withDatabase(databaseUrl, null, async (db) => {
-        for await (const chunk of exportRegistrations(db, eventId, format)) {
+        for await (const chunk of exportRegistrations(db, eventId, options)) {
           // A slow reader of standard output must not fill the memory.
           if (cli.stdout.write(chunk) === false) await once(cli.stdout as unknown as EventEmitter, 'drain');
         }

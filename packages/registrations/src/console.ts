@@ -6,7 +6,7 @@ import { readLags } from '@floodgate/journal';
 import { operationsOn } from '@floodgate/operators';
 import { InvalidInput, NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
-import { EXPORT_FORMATS, exportRegistrations } from './export/export-registrations.ts';
+import { EXPORT_FORMATS, exportRegistrations, SEPARATORS } from './export/export-registrations.ts';
 import { AttendeeQuery, findAttendees, State } from './find/find-attendees.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
 import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
@@ -16,6 +16,8 @@ import { entryOf, findAttendee } from './status/find-registrations.ts';
 const { reads, performs } = operationsOn('registrations');
 const attendees = operationsOn('attendees');
 const queue = operationsOn('queue');
+
+const keysOf = <Key extends string>(choices: Record<Key, string>) => Object.keys(choices) as Key[];
 
 const OneRegistration = { passReference: text(1, 255) };
 const { shardId: _shard, ...redriven } = actions.redriveAction.input.properties;
@@ -65,15 +67,16 @@ export const registrationOperations = [
   ),
   attendees.reads(
     'GET /events/{eventId}/attendees',
-    'Export the registrations of an event with their attendees, as csv or ndjson',
+    'Export the registrations of an event with their attendees, as csv, excel (csv for Excel) or ndjson',
     'attendeeExport',
     {
       eventId: Id,
-      format: Type.Optional(oneOf(['csv', 'ndjson'], 'csv or ndjson')),
+      format: Type.Optional(oneOf(keysOf(EXPORT_FORMATS), 'csv, excel or ndjson')),
+      separator: Type.Optional(oneOf(keysOf(SEPARATORS), 'comma, semicolon or tab')),
     },
-    async (db, { eventId, format = 'csv' }) => {
+    async (db, { eventId, format = 'csv', separator }) => {
       await findEvent(db, eventId);
-      const chunks = ReadableStream.from(exportRegistrations(db, eventId, format));
+      const chunks = ReadableStream.from(exportRegistrations(db, eventId, { format, separator }));
       const headers = { 'content-type': EXPORT_FORMATS[format], 'content-disposition': 'attachment' };
       return new Response(chunks.pipeThrough(new TextEncoderStream()), { headers });
     },

@@ -4,6 +4,7 @@ import { Failure } from '@floodgate/service/failure';
 import { allocate, assertEnough, LIST_OR_ALLOCATIONS, listAllocations } from './allocations.ts';
 import {
   createTicket,
+  DEFAULT_AUTHOR,
   describeTicket,
   lockTicket,
   publishTicketState,
@@ -34,21 +35,23 @@ const optional = {
     }),
   ),
   waitingClosesAt: TimeOrNone,
-  /** Partners see this name. It is not the actor in the audit log. */
+  /** The name that the operator chose for partners. It is not the actor in the audit log, who may be a person's address. */
   lastModifiedBy: Type.Optional(Name),
 };
 
-function checkSettings(settings: Partial<TicketSettings>): Record<string, string> {
-  const { price = 0, saleStartsAt, saleEndsAt } = settings;
+const PUBLIC_NAME_RULE = 'a name for partners, not an e-mail address';
+
+function checkSettings(
+  settings: Partial<TicketSettings> & { lastModifiedBy?: string },
+): Record<string, string> {
+  const { price = 0, saleStartsAt, saleEndsAt, lastModifiedBy } = settings;
   return {
+    ...(lastModifiedBy?.includes('@') && { lastModifiedBy: PUBLIC_NAME_RULE }),
     // The column would round it silently.
     ...(price !== Number(price.toFixed(2)) && { price: PRICE_RULE }),
     ...(saleStartsAt && saleEndsAt && saleStartsAt >= saleEndsAt && { saleStartsAt: ORDER_RULE }),
   };
 }
-
-/** The author that partners see if a change names none. */
-const DEFAULT_AUTHOR = 'operator';
 
 export const createTicketAction = defineAction({
   name: 'ticket.create',
@@ -70,9 +73,9 @@ export const updateTicketAction = defineAction({
     capacity: Type.Optional(Seats),
     ...optional,
   }),
-  check: ({ ticketId: _ticketId, lastModifiedBy: _lastModifiedBy, ...settings }) =>
+  check: ({ ticketId: _ticketId, lastModifiedBy, ...settings }) =>
     Object.keys(settings).length > 0
-      ? checkSettings(settings)
+      ? checkSettings({ ...settings, ...(lastModifiedBy !== undefined && { lastModifiedBy }) })
       : { ticketId: 'nothing to change; give at least one setting' },
   refusals: {
     sales_window_is_ordered: ORDER_RULE,

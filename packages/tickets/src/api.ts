@@ -12,7 +12,7 @@ import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
 import { systemClock } from '@floodgate/service';
 import { isAvailable, launchStateAt, seatsLeft } from './launch.ts';
 import { asSeenBy, listAllocations } from './allocations.ts';
-import { readSale, readSeatsLeft, type Ticket as StoredTicket } from './tickets.ts';
+import { DEFAULT_AUTHOR, readSale, readSeatsLeft, type Ticket as StoredTicket } from './tickets.ts';
 
 /** Each ticket is a series of the metrics. */
 const MOST_TICKETS = 50;
@@ -129,7 +129,8 @@ function toTicket(ticket: StoredTicket): Ticket {
     count: seatsLeft(ticket),
     dateCreated: formatTimestamp(ticket.createdAt),
     createdBy: 0,
-    lastModifiedBy: ticket.lastModifiedBy,
+    // Earlier releases stored whom --by named, which can be a person's address.
+    lastModifiedBy: ticket.lastModifiedBy.includes('@') ? DEFAULT_AUTHOR : ticket.lastModifiedBy,
     lastModifiedDate: formatTimestamp(ticket.lastModifiedAt),
   };
 }

@@ -13,17 +13,19 @@ import { reading } from '@floodgate/operators/reading';
 import type { Allocation } from './allocations.ts';
 import type { DescribedTicket } from './tickets.ts';
 
+const PUBLIC_NAME = { lastModifiedBy: 'publicName' };
+
 /** `floodgate ticket …` */
 export function addTicketCommands(program: Command, cli: Cli) {
   const ticket = program.command('ticket').description("an event's tickets");
   const performs = performing(ticket, cli, () => import('./actions.ts'));
-  const create = performs('create', 'createTicketAction', textOf)
+  const create = performs('create', 'createTicketAction', textOf, PUBLIC_NAME)
     .description('add a ticket to an event')
     .argument('<eventId>', 'the event', parseId)
     .requiredOption('--title <title>', 'its title', parseText)
     .requiredOption('--capacity <seats>', 'how many seats it has', parseWhole);
   addSharedOptions(create);
-  const update = performs('update', 'updateTicketAction', textOf)
+  const update = performs('update', 'updateTicketAction', textOf, PUBLIC_NAME)
     .description('change the given settings of a ticket')
     .argument('<ticketId>', 'the ticket', parseId)
     .option('--title <title>', 'its title', parseText)
@@ -77,7 +79,8 @@ function addSharedOptions(command: CommandUnknownOpts) {
       'opens a waiting list, and says how long its offers last, e.g. 24; none closes it',
       parseWholeOrNone,
     )
-    .option('--waiting-closes <time>', 'when the waiting list closes, or none', parseTimeOrNone);
+    .option('--waiting-closes <time>', 'when the waiting list closes, or none', parseTimeOrNone)
+    .option('--public-name <name>', 'who changed it, for partners; by default "operator"', parseText);
 }
 
 function textOf(ticket: DescribedTicket) {

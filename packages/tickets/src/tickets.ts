@@ -54,6 +54,9 @@ export const describeTicket = (ticket: Ticket) => ({ ...ticket, left: ticket.cap
 type NewTicket = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'>;
 
 /** Creates a ticket under an event, in its shard. Throws Failure if there is no such event. */
+/** The author that partners see if a change names none. */
+export const DEFAULT_AUTHOR = 'operator';
+
 export async function createTicket(db: Database, eventId: number, settings: NewTicket, author: string) {
   return inTransaction(db, async (tx) => {
     await keepInShard(tx, eventId);

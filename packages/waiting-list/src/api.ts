@@ -4,7 +4,6 @@ import {
   COMMON_FAILURES,
   RegisterHeaders,
   success,
-  trimFullName,
   WaitingEntry,
   WaitingPath,
   WaitingRequest,
@@ -98,10 +97,6 @@ function addJoinRoute(
         body: WaitingRequest,
       },
       onRequest: groups.refuseWhenFull,
-      preValidation: (request, _reply, done) => {
-        trimFullName((request.body as Record<string, unknown> | null)?.['contact']);
-        done();
-      },
     },
     async (request, reply) => {
       const { principal, body, headers } = request;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatPassReference } from '@floodgate/contract';
+import { formatPassReference, normalizeEmail } from '@floodgate/contract';
 import { plainArray, readThroughCache, type Database, type Mode } from '@floodgate/database';
 import type { Delivery, DeliveryKind, Ended, Loaded } from '@floodgate/deliveries';
 import { CONFIRMATION, findEvent, WAITING_OFFER, type Event, type EVENT_KINDS } from '@floodgate/events';
@@ -7,6 +7,7 @@ import { qrPng, type PassSigner } from '@floodgate/passes';
 import ical, { ICalCalendarMethod } from 'ical-generator';
 import { sql, type RawBuilder } from 'kysely';
 import { WORDS, type Sender, type Words } from '../letter.ts';
+import { looksLikeLink } from '../links.ts';
 import { createFrame, type MailMessage } from '../message.ts';
 
 type Kind = (typeof EVENT_KINDS)[number];
@@ -95,7 +96,7 @@ async function loadRecipients(
 
 /** Returns the digest of an address, which identifies it without containing it. The digest ignores case. */
 export const digestOf = (address: string): string =>
-  createHash('sha256').update(address.trim().toLowerCase()).digest('hex');
+  createHash('sha256').update(normalizeEmail(address).toLowerCase()).digest('hex');
 
 /** Top-level domains that never exist (RFC 2606): an address there is a mistake or a test. */
 const RESERVED = /\.(?:invalid|example|test)\.?$/i;
@@ -144,7 +145,7 @@ export function createRenderer(kind: Kind, { passes, sender }: RenderOptions) {
     const key = `${event.id} ${event.revision}`;
     const { frame, words } = await commons.forceFetch(key, { context: event });
     const revision = isConfirmation ? event.revision : delivery.revision;
-    const name = URL_LIKE.test(fullName) ? null : fullName;
+    const name = looksLikeLink(fullName) ? null : fullName;
     return frame({
       to: { name: name ?? '', address: emailAddress },
       // The same for every attempt, and another one for each time that it is queued.
@@ -175,12 +176,6 @@ async function passOf(attendee: Attendee, words: Words, passes: RenderOptions['p
   ] as const;
   return { facts, picture: qrPng(await passes.tokenFor(subject), PIXELS_PER_MODULE) };
 }
-
-/**
- * A URL, or a text that e-mail programs show as a link, such as "win.example". Anybody can register any address, so the e-mail would carry
- * a stranger's link.
- */
-const URL_LIKE = /:\/\/|\bwww\.|[\p{L}\p{N}][.\u3002\uff0e\uff61]\p{L}{2,}/iu;
 
 /** Composes the common part of the e-mails of an event. */
 async function commonOf(event: Event, sender: Sender, kind: Kind) {

@@ -38,7 +38,7 @@ export function createAdmission<Item, Outcome>(options: AdmissionOptions<Item, O
     { principal }: { principal: Principal },
     reply: { fail(code: FailureCode, specifics: object): Answer },
     code: FailureCode,
-    specifics: { message?: string } = {},
+    specifics: { message?: string; invalidFields?: readonly object[] } = {},
   ) => reply.fail(code, { ...specifics, retryAfterSeconds: queueOf(principal).secondsToDrain() });
 
   /** Refuses a request before its body is read when the queue is full: reading it would delay admitted callers. */

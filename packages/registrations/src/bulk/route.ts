@@ -8,7 +8,6 @@ import {
   failure,
   RegisterHeaders,
   success,
-  trimFullName,
   type FailureCode,
   type RegistrationRequest,
 } from '@floodgate/contract';
@@ -125,7 +124,6 @@ function admitItems(waitForStart: ReturnType<typeof createLargeCalls>): preValid
     const { registrations } = (request.body ?? {}) as { registrations?: unknown };
     if (!Array.isArray(registrations)) return;
     if (!(await request.countAs(registrations.length))) return;
-    registrations.forEach(trimFullName);
     if (registrations.length >= LARGE_UNITS) await waitForStart(request.principal.partnerId, reply.raw);
   };
 }

@@ -23,7 +23,20 @@ const COLUMNS = [
 
 type Exported = Record<(typeof COLUMNS)[number], string | number | Date | null>;
 
-export const EXPORT_FORMATS = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
+const CSV_TYPE = 'text/csv; charset=utf-8';
+export const EXPORT_FORMATS = { csv: CSV_TYPE, excel: CSV_TYPE, ndjson: 'application/x-ndjson' } as const;
+
+/** The characters that separate cells. Spreadsheets split by the list separator of the computer's region. */
+export const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const;
+
+/** Without it, Excel reads a file as the encoding of the computer's region. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
+export interface ExportOptions {
+  format: keyof typeof EXPORT_FORMATS;
+  /** Of csv and excel; comma by default. */
+  separator?: keyof typeof SEPARATORS | undefined;
+}
 
 /**
  * Yields all registrations of an event with their attendees, by serial, in chunks of text. Needs constant memory. Registrations that are
@@ -32,10 +45,12 @@ export const EXPORT_FORMATS = { csv: 'text/csv; charset=utf-8', ndjson: 'applica
 export async function* exportRegistrations(
   db: Database,
   eventId: number,
-  format: keyof typeof EXPORT_FORMATS,
+  { format, separator = 'comma' }: ExportOptions,
 ) {
   const { shardId, passPrefix: prefix } = await findEvent(db, eventId);
-  if (format === 'csv') yield csvLine(COLUMNS);
+  const line = csvLines(SEPARATORS[separator]);
+  if (format === 'excel') yield BYTE_ORDER_MARK;
+  if (format !== 'ndjson') yield line(COLUMNS);
   for (let after = 0; ;) {
     const rows = await readPage(db, shardId, eventId, after);
     if (rows.length === 0) {
@@ -51,7 +66,7 @@ export async function* exportRegistrations(
           ...row,
         };
         if (format === 'ndjson') return `${JSON.stringify(exported)}\n`;
-        return csvLine(COLUMNS.map((column) => exported[column]));
+        return line(COLUMNS.map((column) => exported[column]));
       })
       .join('');
     after = rows.at(-1)!.serial;
@@ -86,18 +101,22 @@ async function readPage(db: Database, shardId: number, eventId: number, after: n
   return rows;
 }
 
-/** Characters at the start of a cell that a spreadsheet takes for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * The start of what a spreadsheet can take for a formula: an operator, also a wide one, at the start of the cell or after a separator,
+ * whatever stands before it that is not displayed. A spreadsheet of another region splits cells by its own separator, quoted or not.
+ */
+const FORMULA =
+  /(^|[,;\t|\r\n])(?=[\s\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/gu;
 
 /**
- * Returns a line of CSV (RFC 4180). A cell that a spreadsheet would take for a formula gets an apostrophe in front, phone numbers with
- * "+" included.
+ * Returns a function that writes a line of CSV (RFC 4180). All texts are quoted, and an apostrophe stands before what a spreadsheet would
+ * take for a formula, phone numbers with "+" included.
  */
-export function csvLine(cells: readonly Exported[keyof Exported][]) {
-  const texts = cells.map((cell) => {
-    const text = cell instanceof Date ? cell.toISOString() : String(cell ?? '');
-    const safe = typeof cell === 'string' && FORMULA.test(text) ? `'${text}` : text;
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  });
-  return `${texts.join(',')}\r\n`;
+export function csvLines(separator: string) {
+  const textOf = (text: string) => `"${text.replaceAll(FORMULA, "$1'").replaceAll('"', '""')}"`;
+  const cellOf = (cell: Exported[keyof Exported]) => {
+    if (typeof cell === 'string') return textOf(cell);
+    return cell instanceof Date ? cell.toISOString() : String(cell ?? '');
+  };
+  return (cells: readonly Exported[keyof Exported][]) => `${cells.map(cellOf).join(separator)}\r\n`;
 }

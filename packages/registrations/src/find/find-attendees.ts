@@ -1,4 +1,5 @@
 import { Cursor, Id, oneOf, text } from '@floodgate/audit';
+import { normalizeEmail, normalizeName } from '@floodgate/contract';
 import { askShards, shardIds, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
@@ -46,6 +47,21 @@ type Found = RegistrationQuery & Record<'fullName' | 'emailAddress', string>;
  * cannot continue.
  */
 export async function findAttendees(db: Database, query: AttendeeQuery, limit: number) {
+  const found = await findByPrefix(db, query, limit);
+  const stored = asStored(query);
+  const isOther = stored.namePrefix !== query.namePrefix || stored.emailPrefix !== query.emailPrefix;
+  // Asked for as it was sent: copied with marks, or with an internationalized domain. Older rows can have the marks themselves.
+  return isOther && found.attendees.length === 0 ? findByPrefix(db, stored, limit) : found;
+}
+
+/** Returns a query with the prefixes that new rows have. */
+const asStored = ({ namePrefix, emailPrefix, ...query }: AttendeeQuery): AttendeeQuery => ({
+  ...query,
+  ...(namePrefix !== undefined && { namePrefix: normalizeName(namePrefix) || namePrefix }),
+  ...(emailPrefix !== undefined && { emailPrefix: normalizeEmail(emailPrefix) || emailPrefix }),
+});
+
+async function findByPrefix(db: Database, query: AttendeeQuery, limit: number) {
   const { eventId, namePrefix, emailPrefix } = query;
   if (![eventId, namePrefix, emailPrefix].some(Boolean))
     throw new InvalidInput({ eventId: 'an event, or the beginning of a name or an address' });

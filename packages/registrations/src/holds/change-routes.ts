@@ -10,14 +10,14 @@ import {
   HoldRelease,
   RegisterHeaders,
   success,
-  trimFullName,
   type Attendee,
   type FailureCode,
 } from '@floodgate/contract';
-import type { Call, Principal, Routes } from '@floodgate/http';
+import type { Call, InvalidField, Principal, Routes } from '@floodgate/http';
 import { digestFor } from '../register/reserve-batch.ts';
 import { duplicateMessage, provokedCode } from '../register/route.ts';
 import { refusalOf } from '../status/routes.ts';
+import { duplicatesIn, type FindTaken } from './duplicates.ts';
 import {
   describeHold,
   NO_HOLD,
@@ -29,7 +29,10 @@ import {
   type HoldGroups,
 } from './holds.ts';
 
-export type HoldChangeOptions = Record<`${keyof typeof CHANGED} hold`, HoldGroups> & { findHold: FindHold };
+export type HoldChangeOptions = Record<`${keyof typeof CHANGED} hold`, HoldGroups> & {
+  findHold: FindHold;
+  findTaken: FindTaken;
+};
 
 const CHANGE_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '34', '35', '91'];
 const CONFIRM_FAILURES: FailureCode[] = [...CHANGE_FAILURES, '33'];
@@ -48,16 +51,14 @@ export function addConfirmRoute(api: Routes, options: HoldChangeOptions) {
         summary: 'Confirm Hold',
         description:
           'Registers the attendees of a hold, all or none: one attendee for each held seat, or one contact for all. Safe to repeat: a ' +
-          'hold that was confirmed with the same names and addresses is answered "00" again. After the hold has expired, the answer is 35.',
+          'hold that was confirmed with the same names and addresses is answered "00" again. After the hold has expired, the answer is 35. ' +
+          'The answer 33 names the attendees that are registered already, in X-Invalid-Fields, too.',
         failures: CONFIRM_FAILURES,
+        namedFailures: ['33'],
         body: HoldConfirmation,
       },
       bodyLimit: BULK_BODY_LIMIT_BYTES,
       config: { countsBySize: true },
-      preValidation: async ({ body }) => {
-        const { attendees, contact } = (body ?? {}) as Record<string, unknown>;
-        for (const attendee of [contact].concat(attendees)) trimFullName(attendee);
-      },
     },
     async (request, reply) => {
       const { principal, body } = request;
@@ -80,7 +81,12 @@ export function addConfirmRoute(api: Routes, options: HoldChangeOptions) {
           return { serial, attendee, attendeeDigest: digestFor(principal, ticketId, attendee) };
         });
       };
-      return answer(request, reply, choose, { losesAnswer: provoked === '91' });
+      const nameDuplicates = async (seats: ChangedHold['seats']) => {
+        const digests = seats.flatMap(({ attendeeDigest }) => attendeeDigest ?? []);
+        const taken = await options.findTaken({ ...principal, digests });
+        return duplicatesIn(seats, attendees === undefined, taken, principal.duplicateScope);
+      };
+      return answer(request, reply, choose, { losesAnswer: provoked === '91', nameDuplicates });
     },
   );
 }
@@ -141,7 +147,16 @@ export function addReleaseRoute(api: Routes, options: HoldChangeOptions) {
 type Choose = (seats: FoundHold['seats'], hold: FoundHold) => ChangedHold['seats'] | string;
 
 /** `losesAnswer`: makes the change and answers 91, unless it was made before. */
-type Extras = Pick<ChangedHold, 'seconds'> & { losesAnswer?: boolean };
+type Extras = Pick<ChangedHold, 'seconds'> & {
+  losesAnswer?: boolean;
+  /** Returns the message and the fields of a refusal, if it still finds the reason. */
+  nameDuplicates?: (seats: ChangedHold['seats']) => Promise<Named | undefined>;
+};
+
+interface Named {
+  message: string;
+  invalidFields: readonly InvalidField[];
+}
 
 const CHANGED = { confirm: 'confirmed', extend: 'extended', release: 'released' } as const;
 /** Undefined: the hold must be read. */
@@ -154,7 +169,7 @@ function createAnswer({ findHold, ...options }: HoldChangeOptions, name: keyof t
     call: Call & { params: { holdReference: string } },
     reply: { fail(code: FailureCode, specifics: object): Failed },
     choose: Choose,
-    { losesAnswer, ...extras }: Extras,
+    { losesAnswer, nameDuplicates, ...extras }: Extras,
   ) {
     const query = { ...call.principal, holdId: call.params.holdReference };
     const hold = await findHold(query);
@@ -170,13 +185,20 @@ function createAnswer({ findHold, ...options }: HoldChangeOptions, name: keyof t
     const find = () => findHold(query).catch(() => undefined);
     if (outcome !== CHANGED[name]) {
       const why = await messagesOf(call.principal, outcome, find);
-      return groups.refuse(call, reply, ...refusalOf(outcome as Exclude<typeof outcome, HoldChange>, why));
+      const [code, specifics] = refusalOf(outcome as Exclude<typeof outcome, HoldChange>, why);
+      const named = await nameIf(outcome, seats, nameDuplicates);
+      return groups.refuse(call, reply, code, { ...specifics, ...named });
     }
     // If the new state is not known, the caller repeats the change, which is safe.
     const isLost = losesAnswer && isHeld;
     const current = isLost ? undefined : (afterChange(hold, seats, STATE_AFTER[name]) ?? (await find()));
     return current ? describe(current) : groups.refuse(call, reply, '91');
   };
+}
+
+/** Names the attendees that are registered already, if that is the outcome. The refusal does not depend on it. */
+async function nameIf(outcome: unknown, seats: ChangedHold['seats'], name: Extras['nameDuplicates']) {
+  return outcome === 'duplicate' ? name?.(seats).catch(() => undefined) : undefined;
 }
 
 /** Returns the messages of refused changes. Only a change that came too late needs a read: after the others, no time may be left. */

@@ -7,7 +7,6 @@ import {
   RegisterHeaders,
   RegistrationRequest,
   success,
-  trimFullName,
   type FailureCode,
 } from '@floodgate/contract';
 import type { Principal, Routes } from '@floodgate/http';
@@ -71,10 +70,6 @@ export function addRegisterRoute(
         body: RegistrationRequest,
       },
       onRequest: groups.refuseWhenFull,
-      preValidation: (request, _reply, done) => {
-        trimFullName(request.body);
-        done();
-      },
     },
     async (request, reply) => {
       const { principal, body, headers } = request;

@@ -8,7 +8,6 @@ import {
   PassReference,
   RegistrationStatus,
   success,
-  trimFullName,
   type FailureCode,
 } from '@floodgate/contract';
 import type { Principal, Routes } from '@floodgate/http';
@@ -131,7 +130,6 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
         params: PARAMS,
         body: Attendee,
       },
-      preValidation: async ({ body }) => trimFullName(body),
     },
     async (request, reply) => {
       const { principal, body: attendee } = request;
