@@ -87,7 +87,7 @@ describe('npm start', () => {
     expect(first.demo.secretKey).toMatch(/^fg_test_/);
     const provoking = attendee(first.demo.tickets[0]!.id, { emailAddress: 'code-33@floodgate.invalid' });
     expect((await first.client.register(provoking)).body.responseCode).toBe('33');
-    expect(first.demo.tickets.map(({ capacity }) => capacity)).toEqual([1_000_000, 5, 1_000, 1_000]);
+    expect(first.demo.tickets.map(({ capacity }) => capacity)).toEqual([1_000_000, 5, 2, 1_000, 1_000]);
     const passReference = await registerAndConfirm(first.client, first.demo.tickets[0]!.id);
 
     expect(await shownAtDocs(first.demo)).toContain(first.demo.secretKey);
@@ -129,15 +129,20 @@ describe('npm start', () => {
     expect(await again.process.end('SIGTERM')).toBe(0);
   });
 
-  test('answers for the inactive ticket, the one not yet on sale and the one that sells out', async () => {
+  test('answers for the inactive ticket, the one not yet on sale, the one that sells out and the one with a waiting list', async () => {
     const { process, demo, client } = await start();
-    const [, small, inactive, future] = demo.tickets;
+    const [, small, soldOut, inactive, future] = demo.tickets;
     const codes: string[] = [];
     for (let seat = 0; seat < 6; seat++)
       codes.push((await client.register(attendee(small!.id))).body.responseCode);
     expect(codes).toEqual(['00', '00', '00', '00', '00', '32']);
     expect((await client.register(attendee(inactive!.id))).body.responseCode).toBe('31');
     expect((await client.register(attendee(future!.id))).body.responseCode).toBe('31');
+    const joined = await client.post('/waiting-list', {
+      organizedEventTicketID: soldOut!.id,
+      contact: { fullName: 'Jane Doe', emailAddress: 'jane@example.com' },
+    });
+    expect(joined.body).toMatchObject({ responseCode: '00', responseData: { state: 'waiting' } });
     const listed = (await client.tickets()).body.responseData as { id: number }[];
     expect(listed.map(({ id }) => id)).toEqual([demo.tickets[0]!.id]);
     expect(await process.end()).toBe(0);

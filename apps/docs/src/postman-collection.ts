@@ -1,6 +1,6 @@
 // Makes a Postman collection (format v2.1) of the OpenAPI document, in which a request can be sent as soon as the variables are set:
-// Get Tickets keeps a ticket's id, Register For Event a pass reference, Create Webhook its id, and the others use them. Only
-// soldOutTicketId has to be set by hand, because Get Tickets does not list it.
+// Get Tickets keeps a ticket's id, Register For Event a pass reference, Create Webhook its id, and the others use them. Get Tickets does not
+// list a ticket that is sold out, so soldOutTicketId is that of the demo of `npm start`. For another event it is set by hand.
 
 interface Content {
   'application/json': {
@@ -90,7 +90,8 @@ const VARIABLES = {
   baseUrl: 'http://127.0.0.1:3000',
   secretKey: '',
   eventRef: '',
-  soldOutTicketId: '',
+  // The demo of `npm start`.
+  soldOutTicketId: '3',
   ticketId: '1',
   passReference: '',
   holdReference: '',
