@@ -31,7 +31,7 @@ const COLUMNS: Record<string, ((eventId: number) => ReturnType<typeof sql>) | nu
     insert into processes (id, service, version, host, facts)
     select gen_random_uuid(), service, ${MARKUP}, ${MARKUP}, ${FORGED}::jsonb
     from unnest(array['api', 'worker', 'delivery', ${MARKUP}]) as service`,
-  'idempotency_keys.answer': null,
+  'batches.answer': null,
 };
 
 test('JSON with a property html is shown as text, wherever JSON is shown', async () => {

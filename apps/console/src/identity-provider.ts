@@ -30,10 +30,7 @@ export type Provider = NonNullable<ReturnType<typeof providerOf>>;
  * Adds the sign-in at an identity provider, if there is one (OpenID Connect, authorization code with PKCE). An operator is known by the
  * e-mail address that the provider has verified.
  */
-export function addIdentityProvider(
-  app: FastifyInstance,
-  { db, log, provider, cookies }: ConsoleContext,
-) {
+export function addIdentityProvider(app: FastifyInstance, { db, log, provider, cookies }: ConsoleContext) {
   if (!provider) return;
   let known: ReturnType<typeof discover> | undefined;
   /** Reads the configuration of the provider once. After a failure, the next sign-in tries again. */

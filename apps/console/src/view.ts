@@ -72,8 +72,7 @@ export class Html {
   }
 }
 
-export const link = (href: string, name: string | number) =>
-  new Html(html`<a href="${href}">${name}</a>`);
+export const link = (href: string, name: string | number) => new Html(html`<a href="${href}">${name}</a>`);
 
 export const eventLink = (id: number) => link(`/events/${id}`, id);
 
@@ -82,8 +81,7 @@ export const passLink = (passReference: string) =>
   link(`/registrations?${new URLSearchParams({ passReference }).toString()}`, passReference);
 
 /** Returns links side by side. Those to forms that the operator may not use are empty. */
-export const together = (...links: Html[]) => 
-  new Html(links.flatMap((one) => one.text || []).join(' '));
+export const together = (...links: Html[]) => new Html(links.flatMap((one) => one.text || []).join(' '));
 
 export function actions(...links: Html[]) {
   const shown = together(...links).text;

@@ -111,10 +111,7 @@ async function createDemo(db: Database) {
 }
 
 /** Registers an attendee for each seat of the ticket. A worker confirms them. */
-const sellOut = (
-  db: Database,
-  seat: Pick<Reservation, 'shardId' | 'eventId' | 'partnerId' | 'ticketId'>,
-) => {
+const sellOut = (db: Database, seat: Pick<Reservation, 'shardId' | 'eventId' | 'partnerId' | 'ticketId'>) => {
   const reservations = Array.from({ length: SOLD_OUT_SEATS }, (_, index): Reservation => {
     const attendee = { fullName: `Demo Guest ${index + 1}`, emailAddress: `guest-${index + 1}@example.com` };
     return { ...NOTHING_ELSE, ...seat, ...attendee, passCode: randomInt(1e9, 1e10) };

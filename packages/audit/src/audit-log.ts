@@ -40,10 +40,7 @@ interface Selection {
  * Returns at most `limit` entries, newest first, not older than `since` and of `subject`, `actor` and `action` if these are given. The actor is an operator's
  * name or "partner:7". Operators' and partners' entries have separate ids.
  */
-export async function readAuditLog(
-  db: Database,
-  { since, subject, actor, action, limit }: Selection,
-) {
+export async function readAuditLog(db: Database, { since, subject, actor, action, limit }: Selection) {
   const from = (table: string) => sql`
     select id, at, actor, action, subject, before, after from ${sql.table(table)}
     where ${since === undefined ? sql`true` : sql`at >= ${since}`}

@@ -67,8 +67,7 @@ export const RESPONSE_CODES = {
   '34': entry([404], 'No such registration', {
     meaning:
       'Under this event you have no registration with this pass reference, no such hold, or no such entry of a waiting list.',
-    remedy:
-      'Check that the reference is complete, is yours, and belongs to the event in x-event-ref.',
+    remedy: 'Check that the reference is complete, is yours, and belongs to the event in x-event-ref.',
   }),
   '35': entry([409], "The registration's state does not allow this", {
     meaning:

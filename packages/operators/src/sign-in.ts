@@ -102,11 +102,11 @@ function createStrangersQueue(clock: Clock) {
 }
 
 /** Counts failures by key. In memory: a restart forgets them, and they are worth a few minutes only. */
-function createFailureCounts({ now }: Clock) {
+function createFailureCounts(clock: Clock) {
   const counts = new Map<string, { count: number; at: number }>();
   const countOf = (key: string) => {
-    const { count, at } = counts.get(key) ?? { count: 0, at: now() };
-    return Math.max(0, count - Math.floor((now() - at) / FORGET_MS));
+    const { count, at } = counts.get(key) ?? { count: 0, at: clock.now() };
+    return Math.max(0, count - Math.floor((clock.now() - at) / FORGET_MS));
   };
   return {
     isFull: (key: string) => countOf(key) >= MOST_FAILURES,
@@ -114,7 +114,7 @@ function createFailureCounts({ now }: Clock) {
       const count = countOf(key) + 1;
       // At the end: the first key is the one that failed longest ago.
       counts.delete(key);
-      counts.set(key, { count, at: now() });
+      counts.set(key, { count, at: clock.now() });
       if (counts.size > MOST_REMEMBERED) counts.delete(counts.keys().next().value!);
     },
     forget: (key: string) => void counts.delete(key),

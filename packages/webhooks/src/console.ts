@@ -37,7 +37,9 @@ export function webhookOperations(allowsHttp = false) {
       { eventId: Id },
       async (db, { eventId }, may) => {
         const { shardId } = await findEvent(db, eventId);
-        return (await listEndpoints(db, { shardId, eventId })).map((endpoint) => seenBy(may, shownOf(endpoint)));
+        return (await listEndpoints(db, { shardId, eventId })).map((endpoint) =>
+          seenBy(may, shownOf(endpoint)),
+        );
       },
     ),
     reads(
