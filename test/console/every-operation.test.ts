@@ -120,6 +120,19 @@ const KEPT: Record<string, [name: string, field: string]> = {
 /** Those that are refused here, after their statements. */
 const REFUSED: Record<string, number> = { 'POST /mail/test': 409 };
 
+/** Not every answer is one JSON document. */
+async function call(token: string, route: string, body?: string) {
+  const [method, path] = route.split(' ') as [string, string];
+  const answer = await given.request(`/operator/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body }),
+  });
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json');
+  const isProblem = answer.headers.get('content-type')?.startsWith('application/problem+json');
+  return { status: answer.status, body: isJson || isProblem ? await answer.json() : await answer.text() };
+}
+
 async function passReferenceIn(db: Database, fixture: Fixture) {
   const { serial } = await commitBatch(db, fixture);
   await finalizePending(db, fixture.shardId);
@@ -132,7 +145,9 @@ test('every operation works with the privileges of the console', async () => {
   const fixture = await createFixture(db);
   const [first, other] = [await passReferenceIn(db, fixture), await passReferenceIn(db, fixture)];
   const digest = 'ab'.repeat(32);
-  await sql`insert into mail_suppressions (digest, reason) values (${digest}, 'test')`.execute(db);
+  await sql`
+    insert into mail_suppressions (digest, reason, event_id)
+    values (${digest}, 'test', ${fixture.eventId})`.execute(db);
   const values: Record<string, unknown> = {
     eventId: fixture.eventId,
     partnerId: fixture.partnerId,
@@ -156,7 +171,7 @@ test('every operation works with the privileges of the console', async () => {
   for (const [route, body] of CALLS) {
     const sent = body && Object.fromEntries(Object.entries(body).map(([name, one]) => [name, filled(one)]));
     const isRead = route.startsWith('GET');
-    const answer = await given.call(session, fill(route), isRead ? undefined : (sent ?? {}));
+    const answer = await call(session, fill(route), isRead ? undefined : JSON.stringify(sent ?? {}));
     expect([route, answer]).toEqual([
       route,
       { status: REFUSED[route] ?? 200, body: expect.anything() as unknown },

@@ -34,15 +34,16 @@ interface Operator {
 /**
  * Returns a function that checks a name and a password. It resolves to the operator's id and the text by which the browser is known from now
  * on, or to undefined: the caller must not say why. Strangers share one core, known browsers another. Throws QueueFull if too many wait.
+ * `compare` compares a password with a stored hash.
  */
-export function createSignIn(db: Database, clock = systemClock) {
+export function createSignIn(db: Database, clock = systemClock, compare = isPassword) {
   const strangers = createStrangersQueue(clock);
   const known = createFairQueue({ ...LIMITS, clock });
   const failures = createFailureCounts(clock);
 
   async function check({ name, password, device }: Attempt, key: string) {
     const operator = await findOperator(db, name);
-    const isRight = await isPassword(password, operator?.passwordHash ?? null);
+    const isRight = await compare(password, operator?.passwordHash ?? null);
     if (!isRight || !operator) return void failures.add(key);
     failures.forget(key);
     const isKnown = device && parseDeviceText(device)?.isOf(operator);
