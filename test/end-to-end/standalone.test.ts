@@ -99,7 +99,9 @@ function processesBelow(pid: number): { pid: number; command: string }[] {
 async function listeningAt(pid: number): Promise<string[]> {
   const open = await readdir(`/proc/${pid}/fd`);
   const links = await Promise.all(open.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
-  const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'utf8')));
+  const tables = await Promise.all(
+    ['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'utf8')),
+  );
   const LISTEN = '0A';
   return tables
     .flatMap((table) => table.split('\n').map((line) => line.trim().split(/ +/)))
@@ -113,11 +115,16 @@ describe('npm start', () => {
   test.skipIf(process.platform !== 'linux')('listens on this machine only', async () => {
     const { process: floodgate } = await start();
     await waitUntil('worker, delivery process and console listen', async () => {
-      const services = processesBelow(floodgate.child.pid!).filter(({ command }) => /apps\/\w+\/src/.test(command));
+      const services = processesBelow(floodgate.child.pid!).filter(({ command }) =>
+        /apps\/\w+\/src/.test(command),
+      );
       const sockets = await Promise.all(services.map(({ pid }) => listeningAt(pid)));
       return services.length === 4 && sockets.every((of) => of.length > 0);
     });
-    const all = [{ pid: floodgate.child.pid!, command: 'npm start' }, ...processesBelow(floodgate.child.pid!)];
+    const all = [
+      { pid: floodgate.child.pid!, command: 'npm start' },
+      ...processesBelow(floodgate.child.pid!),
+    ];
     const sockets: [command: string, at: string][] = [];
     for (const { pid, command } of all)
       for (const at of await listeningAt(pid).catch(() => [])) sockets.push([command, at]);
@@ -130,7 +137,9 @@ describe('npm start', () => {
   test('starts each service that is killed again, and says so', async () => {
     const { process: floodgate, demo, client } = await start();
     const pidOf = (service: string) =>
-      processesBelow(floodgate.child.pid!).find(({ command }) => command.endsWith(`apps/${service}/src/main.ts`))?.pid;
+      processesBelow(floodgate.child.pid!).find(({ command }) =>
+        command.endsWith(`apps/${service}/src/main.ts`),
+      )?.pid;
     for (const [service, name] of Object.entries(SERVICES)) {
       const killed = await waitUntil(`${name} runs`, () => pidOf(service));
       process.kill(killed, 'SIGKILL');
@@ -145,7 +154,10 @@ describe('npm start', () => {
     const consoleUrl = /Console +(\S+)/.exec(floodgate.output())![1]!;
     const mailUrl = /E-mails +(\S+)/.exec(floodgate.output())![1]!;
     for (const url of [`${demo.baseUrl}/health/ready`, `${consoleUrl}/health/ready`, mailUrl])
-      await waitUntil(`${url} answers`, async () => (await fetch(url).catch(() => undefined))?.status === 200);
+      await waitUntil(
+        `${url} answers`,
+        async () => (await fetch(url).catch(() => undefined))?.status === 200,
+      );
     await registerAndConfirm(client, demo.tickets[0]!.id);
     expect(await floodgate.end()).toBe(0);
   });
@@ -160,12 +172,22 @@ describe('npm start', () => {
       });
       return { status: answer.statusCode, text: await text(answer) };
     };
-    await waitUntil('the mailcatcher answers', () => fetch(mailUrl).then(() => true, () => false));
+    await waitUntil('the mailcatcher answers', () =>
+      fetch(mailUrl).then(
+        () => true,
+        () => false,
+      ),
+    );
     for (const host of ['localhost', '127.0.0.1:3000', '[::1]:80', 'demo.localhost']) {
       expect((await read(`${demo.baseUrl}/docs`, host)).text).toContain(demo.secretKey);
       expect((await read(mailUrl, host)).status).toBe(200);
     }
-    for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:3000', 'floodgate']) {
+    for (const host of [
+      'evil.example',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example:3000',
+      'floodgate',
+    ]) {
       expect((await read(`${demo.baseUrl}/docs`, host)).text).not.toContain(demo.secretKey);
       expect((await read(mailUrl, host)).status).toBe(421);
     }

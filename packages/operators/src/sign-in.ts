@@ -1,5 +1,5 @@
 import { inCamelCase, type Database } from '@floodgate/database';
-import { systemClock, type Clock } from '@floodgate/service/clock';
+import { sleep, systemClock, type Clock } from '@floodgate/service/clock';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql } from 'kysely';
 import { createDeviceText, hasPasswordForm, isPassword, parseDeviceText } from './secrets.ts';
@@ -13,7 +13,9 @@ const MOST_FAILURES = 5;
 const FORGET_MS = 60_000;
 /** Limit of remembered pairs of address and name. */
 const MOST_REMEMBERED = 10_000;
-const LIMITS = { answerWithinMs: 5_000, patienceMs: 5_000, waitingLimit: 10 };
+/** Who is refused without a check gets the answer as late as others. Otherwise 16 callers would keep the console busy with answers. */
+const REFUSED_AFTER_MS = 300;
+const LIMITS = { answerWithinMs: 20_000, patienceMs: 20_000, waitingLimit: 10 };
 
 interface Attempt {
   name: string;
@@ -53,13 +55,15 @@ export function createSignIn(db: Database, clock = systemClock, compare = isPass
     };
   }
 
+  const refuse = () => sleep(clock, REFUSED_AFTER_MS).then(() => undefined);
+
   return async (attempt: Attempt) => {
     const { name, password, isWanted } = attempt;
-    if (!hasPasswordForm(password)) return undefined;
+    if (!hasPasswordForm(password)) return refuse();
     const network = networkOf(attempt.address);
     const deviceId = await findDevice(db, attempt);
     const key = deviceId ? `device ${deviceId}` : `${network} ${name}`;
-    if (failures.isFull(key)) return undefined;
+    if (failures.isFull(key)) return refuse();
     const work = () => check(attempt, key);
     return deviceId ? known(key, isWanted, work) : strangers(network, name, isWanted, work);
   };
