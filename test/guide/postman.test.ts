@@ -88,7 +88,8 @@ test('every request of the Postman collection is answered 00, in order, once the
   const { variables: given, finalize, close } = await startExample();
   const variables = new Map(collection.variable.map(({ key, value }) => [key, value]));
   variables.set('baseUrl', given.BASE).set('secretKey', given.SECRET_KEY).set('eventRef', given.EVENT_REF);
-  // As in the demo.
+  // As in the demo. A reset frees its seats.
+  expect(items.at(-1)!.name).toBe('Reset Test Event');
   expect(variables.get('soldOutTicketId')).toBe(given.SOLD_OUT_TICKET_ID);
   try {
     for (const item of items) {

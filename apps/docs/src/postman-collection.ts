@@ -53,14 +53,10 @@ const KEPT: Record<string, Record<string, string>> = {
  * Sent in order, each finds what it needs: a pass needs a registration that is confirmed, and not cancelled yet. A seat is released
  * before its hold is confirmed.
  */
-const LAST = [
-  'releaseHold',
-  'confirmHold',
-  'getPass',
-  'cancelRegistration',
-  'resetTestEvent',
-  'deleteWebhook',
-];
+const LAST = ['releaseHold', 'confirmHold', 'getPass', 'cancelRegistration', 'deleteWebhook'];
+
+/** In a folder of its own, the last: it frees the seats of the ticket that is sold out. */
+const RESET = 'resetTestEvent';
 
 /** Values of parameters: of optional ones, and of those whose example is not what to send. */
 const VALUES: Record<string, string> = {
@@ -121,16 +117,20 @@ export function postmanCollection({ info, tags, paths }: DescribedApi): object {
       ],
     },
     variable: Object.entries(VARIABLES).map(([key, value]) => ({ key, value, type: 'string' })),
-    item: tags.map(({ name, description }) => ({
-      name,
-      description,
-      item: operations
-        .filter(({ operation }) => operation.tags[0] === name)
-        .toSorted((a, b) => LAST.indexOf(a.operation.operationId) - LAST.indexOf(b.operation.operationId))
-        .map(({ path, method, operation }) => describeItem(path, method, operation)),
-    })),
+    item: [...tags, { name: 'Reset', description: 'Starts a test event again.' }].map(
+      ({ name, description }) => ({
+        name,
+        description,
+        item: operations
+          .filter(({ operation }) => folderOf(operation) === name)
+          .toSorted((a, b) => LAST.indexOf(a.operation.operationId) - LAST.indexOf(b.operation.operationId))
+          .map(({ path, method, operation }) => describeItem(path, method, operation)),
+      }),
+    ),
   };
 }
+
+const folderOf = ({ operationId, tags }: Operation) => (operationId === RESET ? 'Reset' : tags[0]);
 
 function describeItem(path: string, method: string, operation: Operation): object {
   const request = describeRequest(path, method, operation);
