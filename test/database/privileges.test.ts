@@ -57,6 +57,20 @@ const IS_OURS = sql`
 const MAINTAIN = sql`
   case when current_setting('server_version_num')::integer >= 170000 then array['maintain'] else '{}' end`;
 
+test('a function that runs as the owner looks into temporary tables last', async () => {
+  const { rows } = await sql<{ name: string; path: string | null }>`
+    select proname as name, (
+      select substr(setting, length('search_path=') + 1) from unnest(proconfig) as setting
+      where setting like 'search_path=%'
+    ) as path
+    from pg_proc where prosecdef and pronamespace = current_schema()::regnamespace
+      and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')
+    order by 1`.execute(given.database.db);
+  expect(rows.length).toBeGreaterThan(0);
+  for (const { name, path: searchPath } of rows)
+    expect([name, searchPath]).toEqual([name, expect.stringMatching(/^(?!.*pg_temp.*,).*, "?pg_temp"?$/)]);
+});
+
 /** Every privilege that the role holds on a relation of the schema, each as "select table.column" or "delete table". */
 async function heldBy(role: string): Promise<string[]> {
   const { rows } = await sql<{ held: string }>`

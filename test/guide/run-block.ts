@@ -41,6 +41,13 @@ export const python = ['python3', '/usr/bin/python3'].find(
 export const canRun = (language: string): boolean =>
   language !== 'python' || python !== undefined || Boolean(process.env['CI']);
 
+/** A page is pasted into one shell, so what a block exports holds for the next blocks, too. */
+function keepingExports(code: string): string {
+  const names = Array.from(code.matchAll(/^export (\w+)=/gm), ([, name]) => name);
+  const keep = names.length > 0 ? `declare -p ${names.join(' ')} >> exports` : '';
+  return `[ ! -f exports ] || . ./exports\n${code}\n${keep}`;
+}
+
 /** Runs a block in the project and resolves to what it printed. Rejects where it does not compile, or fails. */
 export async function runBlock(
   { language, code, line }: Block,
@@ -54,7 +61,7 @@ export async function runBlock(
   const write = (extension: string) => writeFileSync(path.join(project, `${name}.${extension}`), code);
   switch (language) {
     case 'sh':
-      return run('bash', '-euo', 'pipefail', '-c', code);
+      return run('bash', '-euo', 'pipefail', '-c', keepingExports(code));
     case 'python':
       write('py');
       return run(python ?? 'python3', `${name}.py`);

@@ -40,21 +40,18 @@ test('what webhooks shows of a call is what is answered', async () => {
 test('replay and rotate are answered 00', async () => {
   const example = await startExample();
   onTestFinished(() => example.close());
-  const [create, ...others] = blocks.filter(({ language }) => language === 'sh');
-  const created = JSON.parse(await runBlock(create!, project, example.variables)) as Created;
-  for (const call of others) {
-    const printed = await runBlock(call, project, {
-      ...example.variables,
-      WEBHOOK_ID: created.responseData.id,
-    });
-    expect((JSON.parse(printed) as Created).responseCode, printed).toBe('00');
+  const shell = blocks.filter(({ language }) => language === 'sh');
+  const codes: string[] = [];
+  for (const call of shell) {
+    const printed = await runBlock(call, project, example.variables);
+    // The second block keeps the id of the webhook, and prints nothing.
+    codes.push(printed && (JSON.parse(printed) as Created).responseCode);
   }
-  expect(others).toHaveLength(2);
+  expect(codes).toEqual(['00', '', '00', '00']);
 });
 
 interface Created {
   responseCode: string;
-  responseData: { id: string };
 }
 
 const receivers = blocks.filter(({ language }) => language === 'js');

@@ -61,6 +61,15 @@ describe('wrong input', () => {
     [['grant', 'cli', 'floodgate_cli']],
     [['grant', 'api']],
     [['queue', 'status']],
+    // Names that every object has.
+    ...['constructor', 'toString', '__proto__', 'hasOwnProperty'].flatMap((name) => [
+      [[name]],
+      [['event', name]],
+      [['event', 'update', '1', `--${name}`, 'x']],
+      [['key', 'issue', '1', '--mode', name]],
+    ]),
+    [['ticket', 'create', '1', '--title', 'VIP', '--capacity', '5.000']],
+    [['ticket', 'update', '1', '--price', '1.000']],
   ])('%j is one line on standard error and exit code 2', async (args) => {
     const { exitCode, stdout, stderr } = await run(args);
     expect(stderr).toMatch(ONE_LINE);

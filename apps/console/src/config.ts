@@ -17,6 +17,10 @@ export const ConsoleConfig = Type.Object({
     'address at which browsers reach the console; with https, cookies are sent over https only',
     { pattern: '^https?://[^/]+$' },
   ),
+  CONSOLE_PROXIES: optionalText(
+    'addresses or networks of the proxies in front of the console, separated by commas; the X-Forwarded-For header of others is ignored',
+    { pattern: '^[0-9A-Fa-f.:]+(/\\d+)?(,[0-9A-Fa-f.:]+(/\\d+)?)*$' },
+  ),
   OIDC_ISSUER: optionalText(
     'identity provider (OpenID Connect) at which operators sign in; https, or http on this machine',
     { pattern: '^(https://|http://(localhost|127\\.0\\.0\\.1)([:/]|$)).*$' },

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { codeHtml } from './door-pages.ts';
-import { inputFrom, type ConsoleContext } from './operations.ts';
+import { inputFrom, runFor, type ConsoleContext } from './operations.ts';
 import { problemOf, Refusal, requireScope } from './principals.ts';
 import { alertHtml, awayHtml, eventLink, fields, form, passLink, sendPage, table } from './view.ts';
 import type { Row, Texts } from './view.ts';
@@ -32,7 +32,8 @@ function pageOf(text = '') {
  * Adds a page with a form for each operation that is not a GET. After it, the browser returns to the page in `back`. Secrets and what an
  * operation has read are shown at once, because no other page has them.
  */
-export function addForms(app: FastifyInstance, { db, log, operations }: ConsoleContext) {
+export function addForms(app: FastifyInstance, context: ConsoleContext) {
+  const { log, operations } = context;
   const find = (id: string) => {
     const operation = operations.get(id);
     if (!operation || operation.method === 'GET') throw new Refusal(404, 'No such page');
@@ -51,7 +52,7 @@ export function addForms(app: FastifyInstance, { db, log, operations }: ConsoleC
     const { back: asked, ...given } = request.body;
     const back = pageOf(asked);
     try {
-      const result = await operation.run(db, inputFrom(operation, given), operator.name);
+      const result = await runFor(context, operation, inputFrom(operation, given), operator);
       return isSecret(result) || scope.endsWith(':read')
         ? sendPage(reply, summary, resultHtml(result as object, back))
         : reply.redirect(afterwards(back, id), 303);
@@ -79,7 +80,8 @@ const resultHtml = (result: object, back: string) =>
  * Adds the page that finds attendees by name or address. A search is a POST: browsers and proxies keep the addresses of pages, which must
  * not contain names.
  */
-export function addAttendees(app: FastifyInstance, { db, operations }: ConsoleContext) {
+export function addAttendees(app: FastifyInstance, context: ConsoleContext) {
+  const { operations } = context;
   const operation = operations.get('attendeeFind')!;
   const asked = { ...operation, summary: 'Find', input: Type.Omit(operation.input, ['after', 'limit']) };
   const show = (given: Texts, invalid?: Texts) => form(asked, given, '/registrations', invalid, '/attendees');
@@ -92,7 +94,7 @@ export function addAttendees(app: FastifyInstance, { db, operations }: ConsoleCo
     const operator = requireScope(request, operation.scope);
     const given = request.body;
     try {
-      const found = await operation.run(db, inputFrom(operation, given), operator.name);
+      const found = await runFor(context, operation, inputFrom(operation, given), operator);
       return sendPage(reply, title, show(given), resultsHtml(found as Row, given));
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;

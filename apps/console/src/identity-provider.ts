@@ -1,12 +1,12 @@
 import { findOperatorByEmail, openSession } from '@floodgate/operators';
 import { ConfigError } from '@floodgate/service';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ConsoleConfig } from './config.ts';
 import type { ConsoleContext } from './operations.ts';
-import { Refusal, setSession } from './principals.ts';
+import { Refusal } from './principals.ts';
 
-const COOKIE = 'floodgate_sign_in';
-const STARTED = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)\\.([\\w-]+)\\.([\\w-]+)`);
+/** State, nonce and verifier of a sign-in that has started. */
+const STARTED = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 /** How long a person may take at the identity provider. */
 const SIGN_IN_SECONDS = 600;
 const ANSWER_WITHIN_SECONDS = 10;
@@ -30,10 +30,7 @@ export type Provider = NonNullable<ReturnType<typeof providerOf>>;
  * Adds the sign-in at an identity provider, if there is one (OpenID Connect, authorization code with PKCE). An operator is known by the
  * e-mail address that the provider has verified.
  */
-export function addIdentityProvider(
-  app: FastifyInstance,
-  { db, log, provider, cookieRules }: ConsoleContext,
-) {
+export function addIdentityProvider(app: FastifyInstance, { db, log, provider, cookies }: ConsoleContext) {
   if (!provider) return;
   let known: ReturnType<typeof discover> | undefined;
   /** Reads the configuration of the provider once. After a failure, the next sign-in tries again. */
@@ -42,8 +39,6 @@ export function addIdentityProvider(
     known.catch(() => (known = undefined));
     return known;
   };
-  const keep = (reply: FastifyReply, text: string, seconds: number) =>
-    reply.header('set-cookie', `${COOKIE}=${text}; Path=/sign-in; Max-Age=${seconds}; ${cookieRules}`);
   const refuse = (error: Error & { code?: string }): never => {
     // The text of an error can contain the address of a person.
     log.warn({ reason: error.code ?? error.name }, 'a sign-in at the identity provider failed');
@@ -56,7 +51,7 @@ export function addIdentityProvider(
   app.get('/sign-in/provider', async (_request, reply) => {
     const { oidc, config } = await configured().catch(refuse);
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
-    keep(reply, `${state}.${nonce}.${verifier}`, SIGN_IN_SECONDS);
+    cookies.set(reply, 'floodgate_sign_in', `${state}.${nonce}.${verifier}`, SIGN_IN_SECONDS);
     const url = oidc.buildAuthorizationUrl(config, {
       redirect_uri: provider.url + CALLBACK,
       scope: 'openid email',
@@ -69,8 +64,8 @@ export function addIdentityProvider(
   });
 
   app.get(CALLBACK, async (request: FastifyRequest, reply) => {
-    const [, state, nonce, verifier] = STARTED.exec(request.headers.cookie ?? '') ?? [];
-    keep(reply, '', 0);
+    const [, state, nonce, verifier] = STARTED.exec(cookies.read(request, 'floodgate_sign_in') ?? '') ?? [];
+    cookies.set(reply, 'floodgate_sign_in', '');
     if (!state || !nonce || !verifier) throw new Refusal(403, 'This sign-in has expired', 'Start again.');
     const { oidc, config } = await configured().catch(refuse);
     const url = new URL(request.url, provider.url);
@@ -83,7 +78,7 @@ export function addIdentityProvider(
       typeof email === 'string' && isVerified === true ? await findOperatorByEmail(db, email) : undefined;
     if (operatorId === undefined)
       throw new Refusal(403, 'No operator has this e-mail address', 'An owner can add it to an operator.');
-    setSession(reply, await openSession(db, operatorId), cookieRules);
+    cookies.set(reply, 'floodgate_session', await openSession(db, operatorId));
     return reply.redirect('/', 303);
   });
 }

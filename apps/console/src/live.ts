@@ -1,4 +1,4 @@
-import { findOpenAccess, type Scope } from '@floodgate/operators';
+import { findOpenAccess, type RunningProcess, type Scope } from '@floodgate/operators';
 import { reasonOf, repeat } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
@@ -28,7 +28,7 @@ function startStream({ db, log }: ConsoleContext, take: Take) {
   };
   const send = async () => {
     const text = await next().catch((error: unknown) =>
-      alertHtml(`The console cannot see Postgres: ${reasonOf(error)}`),
+      alertHtml(`The console cannot read the figures: ${reasonOf(error)}`),
     );
     const event = `data: ${text.replaceAll('\n', '')}\n\n`;
     // A viewer that reads slowly misses snapshots.
@@ -121,7 +121,7 @@ export function addLive(app: FastifyInstance, context: ConsoleContext) {
 async function takeSnapshot(context: ConsoleContext, eventId: string) {
   const [tickets, processes, backlog] = await Promise.all([
     readBy<Row[]>(context, 'ticketList', { eventId }),
-    readBy<Row[]>(context, 'processList'),
+    readBy<RunningProcess[]>(context, 'processList'),
     readBy<{ deliveries: Row }>(context, 'backlogShow'),
   ]);
   return { at: performance.now(), tickets, processes, backlog };
@@ -137,12 +137,12 @@ function snapshotHtml(snapshots: readonly Snapshot[]) {
   const seconds = (last.at - first.at) / 1_000;
   const paceOf = (now: number, before = now) => (seconds > 0 ? (now - before) / seconds : 0);
   const takenBefore = new Map(first.tickets.map(({ id, taken }) => [id, taken]));
-  const running = Object.groupBy(last.processes, ({ service }) => service as string);
+  const running = Object.groupBy(last.processes, ({ service }) => service);
   const apis = running['api'] ?? [];
   const before = new Map(first.processes.map(({ id, facts }) => [id, facts.refused]));
   const refused: Record<string, number> = {};
   for (const { id, facts } of apis)
-    for (const [code, count] of Object.entries<number>(facts.refused ?? {}))
+    for (const [code, count] of Object.entries(facts.refused ?? {}))
       refused[code] = (refused[code] ?? 0) + paceOf(count, before.get(id)?.[code]);
   const waiting = apis.reduce((sum, { facts }) => sum + (facts.waiting ?? 0), 0);
   const services = ['api', 'worker', 'delivery'].map((name) => [name, running[name]?.length ?? 0]);

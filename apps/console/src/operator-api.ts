@@ -1,13 +1,12 @@
 import swagger from '@fastify/swagger';
-import type { Database } from '@floodgate/database';
 import { fromJson, valueOf, type Operation } from '@floodgate/operators';
 import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { ConsoleContext } from './operations.ts';
+import { runFor, type ConsoleContext } from './operations.ts';
 import { Problem, requireScope } from './principals.ts';
 
 /** Adds a route below /operator/v1 for each operation, and the OpenAPI document. */
-export async function addOperatorApi(app: FastifyInstance, { db, operations }: ConsoleContext) {
+export async function addOperatorApi(app: FastifyInstance, context: ConsoleContext) {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -31,7 +30,7 @@ export async function addOperatorApi(app: FastifyInstance, { db, operations }: C
       // Operations check their input themselves, with the rules of the command line. The schemas are documentation.
       api.setValidatorCompiler(() => () => true);
       api.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
-      for (const operation of operations.values()) addRoute(api, operation, db);
+      for (const operation of context.operations.values()) addRoute(api, operation, context);
       api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
       done();
     },
@@ -39,7 +38,7 @@ export async function addOperatorApi(app: FastifyInstance, { db, operations }: C
   );
 }
 
-function addRoute(api: FastifyInstance, operation: Operation, db: Database) {
+function addRoute(api: FastifyInstance, operation: Operation, context: ConsoleContext) {
   const { method, path, id, scope, summary, input } = operation;
   const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
   const rest = Type.Omit(input, inPath);
@@ -58,8 +57,8 @@ function addRoute(api: FastifyInstance, operation: Operation, db: Database) {
       response: { 200: Type.Unknown({ description: 'The result' }), default: Problem },
     },
     handler: async (request) => {
-      const { name } = requireScope(request, scope);
-      return operation.run(db, inputOf(request, input.properties), name);
+      const operator = requireScope(request, scope);
+      return runFor(context, operation, inputOf(request, input.properties), operator);
     },
   });
 }
@@ -76,7 +75,7 @@ const describe = (schema: TSchema) =>
 function inputOf({ params, query, body }: FastifyRequest, properties: TProperties) {
   const read = (values: unknown, convert: typeof fromJson) =>
     Object.entries(values ?? {})
-      .filter(([name]) => name in properties)
+      .filter(([name]) => Object.hasOwn(properties, name))
       .map(([name, value]) => [name, convert(properties[name]!, value)] as const);
   return Object.fromEntries([...read(query, valueOf), ...read(body, fromJson), ...read(params, valueOf)]);
 }

@@ -1,4 +1,5 @@
-import { mayUse, type Scope } from '@floodgate/operators';
+import { differencesOf, readAuditLog, type AuditEntry } from '@floodgate/audit';
+import { mayUse, type Operation, type Scope } from '@floodgate/operators';
 import { sumSeats } from '@floodgate/tickets/console';
 import { STATES } from '@floodgate/waiting-list/console';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -17,6 +18,7 @@ import {
   sendPage,
   table,
   together,
+  wordsOf,
   type Row,
   type Texts,
 } from './view.ts';
@@ -31,7 +33,7 @@ function requestOf(request: FastifyRequest, scopes: readonly Scope[], context: C
     query: request.query as Texts,
     /** Reads by an operation. Resolves to undefined if the operator lacks its scope. */
     read: async <Result = Row[]>(id: string, given = {}) =>
-      mayUse(operator, find(id).scope) ? readBy<Result>(context, id, given) : undefined,
+      mayUse(operator, find(id).scope) ? readBy<Result>(context, id, given, operator) : undefined,
     /** Returns a link to the form of an operation. */
     action: (id: string, given = {}, name?: string) =>
       actionLink(operator, find(id), { ...given, back: request.url }, name),
@@ -47,11 +49,30 @@ type Show = (request: PageRequest) => Promise<[title: string, ...parts: string[]
 export const adder =
   (app: FastifyInstance, context: ConsoleContext) => (path: string, scopes: readonly Scope[], show: Show) =>
     app.get<{ Querystring: Texts }>(path, async (request, reply) => {
-      const [title, ...parts] = await show(requestOf(request, scopes, context));
-      const ended = context.operations.get(request.query['done'] ?? '')?.summary;
-      if (ended) parts.unshift(html`<p role="status">Done: ${ended}</p>`);
+      const page = requestOf(request, scopes, context);
+      const [title, ...parts] = await show(page);
+      const ended = context.operations.get(String(request.query['done']));
+      if (ended) parts.unshift(doneHtml(ended.summary, await latestChange(page, ended)));
       return sendPage(reply, title, ...parts);
     });
+
+/** The page after a form shows what the form has saved. */
+const LATEST_MS = 60_000;
+
+async function latestChange({ db, operator }: PageRequest, { action }: Operation) {
+  if (action === undefined || !mayUse(operator, 'audit:read')) return undefined;
+  const since = new Date(Date.now() - LATEST_MS);
+  const [latest] = await readAuditLog(db, { actor: operator.name, action, since, limit: 1 });
+  return latest;
+}
+
+function doneHtml(summary: string, change?: AuditEntry) {
+  const saved = (change ? differencesOf(change) : []).map(({ name, was, is, isNew }) => {
+    return { setting: wordsOf(name), ...(!isNew && { before: was }), saved: is };
+  });
+  return html`<p role="status">Done: ${summary}</p>
+    !${saved.length > 0 ? table(`Saved: ${change!.subject}`, saved) : ''}`;
+}
 
 const without = (row: Row, ...names: string[]): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));

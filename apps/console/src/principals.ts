@@ -1,13 +1,10 @@
 import { statementFailure } from '@floodgate/database';
-import { createSignIn, findPrincipal, mayUse, openSession, revokeAccess } from '@floodgate/operators';
+import { findPrincipal, mayUse } from '@floodgate/operators';
 import type { OperatorPrincipal, Scope } from '@floodgate/operators';
-import { Failure, InvalidInput, NotFound, QueueFull, type Logger } from '@floodgate/service';
+import { Failure, InvalidInput, NotFound, QueueFull, sqlStateOf, type Logger } from '@floodgate/service';
 import { Type, type Static } from '@sinclair/typebox';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'ghtml';
-import type { Provider } from './identity-provider.ts';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { ConsoleContext } from './operations.ts';
-import { alertHtml, inputField, sendPage } from './view.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -41,6 +38,9 @@ export class Refusal extends Error {
   }
 }
 
+const INSUFFICIENT_PRIVILEGE = '42501';
+const GRANT = 'Run "floodgate migrate": it grants what the console needs.';
+
 /** Returns the problem of an error. Logs it if it is unexpected. */
 export function problemOf(error: FastifyError, { id, routeOptions }: FastifyRequest, log: Logger): Problem {
   if (error instanceof Refusal) return error.problem;
@@ -50,6 +50,11 @@ export function problemOf(error: FastifyError, { id, routeOptions }: FastifyRequ
   if (error instanceof QueueFull) return { status: 503, title: 'Too many requests at once' };
   const { statusCode = 500 } = error;
   if (statusCode < 500) return { status: statusCode, title: 'The request is not well-formed' };
+  if (sqlStateOf(error) === INSUFFICIENT_PRIVILEGE) {
+    log.error({ err: error, requestId: id, route: routeOptions.url }, 'the console lacks a privilege');
+    // The message names the table or function, and nothing of the request.
+    return { status: 500, title: 'The console lacks a privilege', detail: `${error.message}. ${GRANT}` };
+  }
   const isPostgres = ['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error));
   const message = isPostgres ? 'Postgres refused or did not answer' : 'unexpected error';
   log.error({ err: error, requestId: id, route: routeOptions.url }, message);
@@ -57,24 +62,32 @@ export function problemOf(error: FastifyError, { id, routeOptions }: FastifyRequ
   return { status: 500, title: 'Unexpected error', detail: `It is in the log with the request id ${id}` };
 }
 
-const COOKIE = 'floodgate_session';
-const SESSION = new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]*)`);
 const BEARER = /^Bearer (\S+)$/i;
 
+/** Routes with a body that need no sign-in. */
+const OPEN = ['/sign-in', '/sign-out'];
+const SIGN_IN_FIRST = 'Sign in, or send a valid token';
+
 /** Finds out who sends each request: by the token of a machine, or the cookie of a session. */
-export function addPrincipals(app: FastifyInstance, { db }: ConsoleContext) {
+export function addPrincipals(app: FastifyInstance, { db, cookies }: ConsoleContext) {
   app.addHook('onRequest', async (request) => {
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
     // Another site could make the browser send the cookie.
     if (!token && !isFromHere(request)) throw new Refusal(403, 'The request comes from another site');
-    const text = token ?? SESSION.exec(request.headers.cookie ?? '')?.[1];
+    const text = token ?? cookies.read(request, 'floodgate_session');
     request.operator = (text && (await findPrincipal(db, text))) || null;
+    // Before the body is read.
+    const isOpen = isReading(request) || OPEN.includes(request.routeOptions.url ?? '');
+    if (!request.operator && !isOpen) throw new Refusal(401, SIGN_IN_FIRST);
   });
 }
 
+const isReading = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';
+
 /** Returns whether a browser's request that can change something comes from a page of the console. */
-function isFromHere({ method, headers }: FastifyRequest) {
-  if (method === 'GET' || method === 'HEAD') return true;
+function isFromHere(request: FastifyRequest) {
+  if (isReading(request)) return true;
+  const { headers } = request;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   // Browsers without this header send an origin with each form.
@@ -83,51 +96,8 @@ function isFromHere({ method, headers }: FastifyRequest) {
 
 /** Returns who sends the request. Throws 401 if nobody is signed in, and 403 without one of the scopes. */
 export function requireScope({ operator }: FastifyRequest, ...scopes: Scope[]) {
-  if (!operator) throw new Refusal(401, 'Sign in, or send a valid token');
+  if (!operator) throw new Refusal(401, SIGN_IN_FIRST);
   for (const scope of scopes)
     if (!mayUse(operator, scope)) throw new Refusal(403, 'You may not do this', `It requires ${scope}.`);
   return operator;
-}
-
-/** Sets the cookie of a session. An empty text removes it. */
-export function setSession(reply: FastifyReply, text: string, cookieRules: string) {
-  const end = text === '' ? '; Max-Age=0' : '';
-  void reply.header('set-cookie', `${COOKIE}=${text}; Path=/; ${cookieRules}${end}`);
-}
-
-const Text = Type.String({ maxLength: 255 });
-const Credentials = Type.Object({ name: Text, password: Text });
-
-const WRONG = 'The name or the password is wrong, or there were too many attempts. Wait for a minute.';
-
-const formHtml = (name: string, problem: string, provider?: Provider) =>
-  html`!${alertHtml(problem)}
-    <form class="fields" method="post" action="/sign-in">
-      !${inputField('name', html`value="${name}" autocomplete="username" required`)}
-      !${inputField('password', 'type="password" autocomplete="current-password" required')}
-      <p><button>Sign in</button></p>
-    </form>
-    !${provider && html`<p><a href="/sign-in/provider">Sign in at ${provider.issuer.host}</a></p>`}`;
-
-/** Adds the pages to sign in and out with a password. */
-export function addSignIn(app: FastifyInstance, { db, provider, cookieRules }: ConsoleContext) {
-  const signIn = createSignIn(db);
-  const show = (reply: FastifyReply, name = '', problem = '') =>
-    sendPage(reply, 'Sign in', formHtml(name, problem, provider));
-  app.get('/sign-in', (_request, reply) => show(reply));
-  app.post<{ Body: Static<typeof Credentials> }>(
-    '/sign-in',
-    { schema: { body: Credentials } },
-    async ({ body: { name, password } }, reply) => {
-      const operatorId = await signIn(name, password);
-      if (operatorId === undefined) return show(reply.code(401), name, WRONG);
-      setSession(reply, await openSession(db, operatorId), cookieRules);
-      return reply.redirect('/', 303);
-    },
-  );
-  app.post('/sign-out', async ({ operator }, reply) => {
-    if (operator) await revokeAccess(db, operator.accessId);
-    setSession(reply, '', cookieRules);
-    return reply.redirect('/sign-in', 303);
-  });
 }

@@ -8,6 +8,7 @@ import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import manifest from '../package.json' with { type: 'json' };
 import { ConsoleConfig } from './config.ts';
+import { cookiesOf } from './cookies.ts';
 import { addDoorPages } from './door-pages.ts';
 import { addAttendees, addForms } from './forms.ts';
 import { addIdentityProvider, providerOf } from './identity-provider.ts';
@@ -15,13 +16,20 @@ import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
 import { addPages } from './pages.ts';
-import { addPrincipals, addSignIn, problemOf, Refusal } from './principals.ts';
+import { addPrincipals, problemOf, Refusal } from './principals.ts';
+import { addSignIn } from './sign-in.ts';
 import { alertHtml, sendPage } from './view.ts';
 
 export { ConsoleConfig };
 
 const POOL = { maxConnections: 8, statementTimeoutMs: 30_000 };
-const LIMITS = { bodyLimit: 64 * 1024, requestTimeout: 10_000 };
+/** Node.js looks for requests that have not arrived in time at this interval, so one is open for 11 s at most. */
+const CHECK_MS = 1_000;
+const LIMITS = {
+  bodyLimit: 64 * 1024,
+  requestTimeout: 10_000,
+  http: { connectionsCheckingInterval: CHECK_MS, headersTimeout: 10_000 },
+};
 
 /** No inline code, nothing from other sites, and no other site can show a page in a frame. */
 const HEADERS = {
@@ -45,6 +53,8 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   opened.defer(() => tasks.stop());
   const app = Fastify({
     ...LIMITS,
+    // The sign-in counts failures by the address of the caller.
+    trustProxy: config.CONSOLE_PROXIES ?? false,
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
   });
@@ -56,8 +66,8 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   app.decorateRequest('operator', null);
   answerProblems(app, log);
   if (config.METRICS_PORT > 0) opened.use(await serveMetrics(app, db, config));
-  const cookieRules = `HttpOnly; SameSite=Lax${config.CONSOLE_URL?.startsWith('https:') ? '; Secure' : ''}`;
-  const context = { db, log, operations: operationsOf(config), provider, cookieRules };
+  const cookies = cookiesOf(config.CONSOLE_URL);
+  const context = { db, log, operations: operationsOf(config), provider, cookies };
   addAssets(app);
   app.get('/health/live', () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {

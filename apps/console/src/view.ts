@@ -63,11 +63,16 @@ const header = (operator: OperatorPrincipal, path: string) =>
       <span>${operator.name} (${operator.role ?? 'token'})</span> <button>Sign out</button>
     </form>`;
 
-/** Marks text as HTML. */
-const raw = (text: string) => ({ html: text });
-export type Html = ReturnType<typeof raw>;
+/** HTML in place of text. The class marks it, not a property: data from Postgres can have any property. */
+export class Html {
+  readonly text: string;
 
-export const link = (href: string, name: string | number) => raw(html`<a href="${href}">${name}</a>`);
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export const link = (href: string, name: string | number) => new Html(html`<a href="${href}">${name}</a>`);
 
 export const eventLink = (id: number) => link(`/events/${id}`, id);
 
@@ -76,10 +81,10 @@ export const passLink = (passReference: string) =>
   link(`/registrations?${new URLSearchParams({ passReference }).toString()}`, passReference);
 
 /** Returns links side by side. Those to forms that the operator may not use are empty. */
-export const together = (...links: Html[]) => raw(links.flatMap((one) => one.html || []).join(' '));
+export const together = (...links: Html[]) => new Html(links.flatMap((one) => one.text || []).join(' '));
 
 export function actions(...links: Html[]) {
-  const shown = together(...links).html;
+  const shown = together(...links).text;
   return shown && html`<p class="actions">!${shown}</p>`;
 }
 
@@ -95,15 +100,18 @@ function cellHtml(name: string, cell: unknown) {
 }
 
 function objectHtml(cell: object) {
-  if ('html' in cell) return (cell as Html).html;
-  if (Array.isArray(cell)) return html`${cell.join(', ')}`;
+  if (cell instanceof Html) return cell.text;
+  if (Array.isArray(cell)) return html`${cell.map(textOf).join(', ')}`;
   if (!(cell instanceof Date)) return html`<code>${JSON.stringify(cell)}</code>`;
   const iso = cell.toISOString();
   return html`<time datetime="${iso}">${iso.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')}</time>`;
 }
 
+const textOf = (element: unknown) =>
+  typeof element === 'object' ? JSON.stringify(element) : String(element);
+
 /** Returns words in place of a name in camel case. */
-const wordsOf = (name: string) =>
+export const wordsOf = (name: string) =>
   name
     .replace(MILLISECONDS, '')
     .replaceAll(/[A-Z]+/g, (letters) => ` ${letters.toLowerCase()}`)
@@ -174,7 +182,7 @@ export function actionLink(
   name = summary,
 ) {
   const address = `/do/${id}?${new URLSearchParams(given as Texts).toString()}`;
-  return raw(mayUse(operator, scope) ? html`<a class="action" href="${address}">${name}</a>` : '');
+  return new Html(mayUse(operator, scope) ? html`<a class="action" href="${address}">${name}</a>` : '');
 }
 
 const labelled = (name: string, control: string) =>
@@ -195,7 +203,7 @@ export function form(
   const inputs = Object.entries(input.properties).map(([name, schema]) => {
     const isRequired = input.required?.includes(name) ?? false;
     const hint = [schema.description, !isRequired && 'may be left empty'].filter(Boolean).join('; ');
-    const isInvalid = name in invalid;
+    const isInvalid = Object.hasOwn(invalid, name);
     const attributes = html`id="${name}" name="${name}" aria-describedby="${name}-hint"
     !${isRequired ? 'required' : ''} !${isInvalid ? 'aria-invalid="true"' : ''}`;
     const mark = isInvalid ? '<strong>Not valid:</strong> ' : '';

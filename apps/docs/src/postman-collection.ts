@@ -1,6 +1,6 @@
 // Makes a Postman collection (format v2.1) of the OpenAPI document, in which a request can be sent as soon as the variables are set:
-// Get Tickets keeps a ticket's id, Register For Event a pass reference, Create Webhook its id, and the others use them. Only
-// soldOutTicketId has to be set by hand, because Get Tickets does not list it.
+// Get Tickets keeps a ticket's id, Register For Event a pass reference, Create Webhook its id, and the others use them. Get Tickets does not
+// list a ticket that is sold out, so soldOutTicketId is that of the demo of `npm start`. For another event it is set by hand.
 
 interface Content {
   'application/json': {
@@ -53,14 +53,10 @@ const KEPT: Record<string, Record<string, string>> = {
  * Sent in order, each finds what it needs: a pass needs a registration that is confirmed, and not cancelled yet. A seat is released
  * before its hold is confirmed.
  */
-const LAST = [
-  'releaseHold',
-  'confirmHold',
-  'getPass',
-  'cancelRegistration',
-  'resetTestEvent',
-  'deleteWebhook',
-];
+const LAST = ['releaseHold', 'confirmHold', 'getPass', 'cancelRegistration', 'deleteWebhook'];
+
+/** In a folder of its own, the last: it frees the seats of the ticket that is sold out. */
+const RESET = 'resetTestEvent';
 
 /** Values of parameters: of optional ones, and of those whose example is not what to send. */
 const VALUES: Record<string, string> = {
@@ -90,7 +86,8 @@ const VARIABLES = {
   baseUrl: 'http://127.0.0.1:3000',
   secretKey: '',
   eventRef: '',
-  soldOutTicketId: '',
+  // The demo of `npm start`.
+  soldOutTicketId: '3',
   ticketId: '1',
   passReference: '',
   holdReference: '',
@@ -120,16 +117,20 @@ export function postmanCollection({ info, tags, paths }: DescribedApi): object {
       ],
     },
     variable: Object.entries(VARIABLES).map(([key, value]) => ({ key, value, type: 'string' })),
-    item: tags.map(({ name, description }) => ({
-      name,
-      description,
-      item: operations
-        .filter(({ operation }) => operation.tags[0] === name)
-        .toSorted((a, b) => LAST.indexOf(a.operation.operationId) - LAST.indexOf(b.operation.operationId))
-        .map(({ path, method, operation }) => describeItem(path, method, operation)),
-    })),
+    item: [...tags, { name: 'Reset', description: 'Starts a test event again.' }].map(
+      ({ name, description }) => ({
+        name,
+        description,
+        item: operations
+          .filter(({ operation }) => folderOf(operation) === name)
+          .toSorted((a, b) => LAST.indexOf(a.operation.operationId) - LAST.indexOf(b.operation.operationId))
+          .map(({ path, method, operation }) => describeItem(path, method, operation)),
+      }),
+    ),
   };
 }
+
+const folderOf = ({ operationId, tags }: Operation) => (operationId === RESET ? 'Reset' : tags[0]);
 
 function describeItem(path: string, method: string, operation: Operation): object {
   const request = describeRequest(path, method, operation);

@@ -38,11 +38,14 @@ test('the demo is created once, reused, and created again if the file or the dat
   expect(tickets.map(({ capacity, active }) => [capacity, active])).toEqual([
     [1_000_000, true],
     [5, true],
+    [2, true],
     [1_000, false],
     [1_000, true],
   ]);
   const now = new Date();
-  expect(tickets[3]!.saleStartsAt! > now).toBe(true);
+  expect(tickets[4]!.saleStartsAt! > now).toBe(true);
+  // The id in the guide's examples of a waiting list.
+  expect(tickets[2]).toMatchObject({ id: 3, taken: 2, offerHours: 24 });
 
   const again = await ensureDemo(db, file, 'http://127.0.0.1:4000');
   expect(again).toEqual({ ...first, baseUrl: 'http://127.0.0.1:4000' });

@@ -1,10 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createEvent, findEvent, grantEvent, updateEvent } from '@floodgate/events';
 import { switchOn } from '@floodgate/mail/actions';
 import { perform } from '@floodgate/audit';
 import { createOperatorAction, listOperators, resetPasswordAction } from '@floodgate/operators';
 import { accessControl, createPartner, issueKey, listPartners } from '@floodgate/partners';
+import { reserveBatch, type Reservation } from '@floodgate/registrations';
 import { createTicket } from '@floodgate/tickets';
 import type { Database } from '@floodgate/database';
 import { writePrivateFile } from './data-dir.ts';
@@ -25,10 +26,17 @@ function runningNow() {
   return { startsAt: new Date(today), endsAt: new Date(today + 7 * DAY_MS) };
 }
 
-/** One ticket of each kind: many seats, few seats, inactive, and on sale later. The printed commands use the first. */
+/** Seats of the ticket that is sold out. */
+const SOLD_OUT_SEATS = 2;
+
+/**
+ * One ticket of each kind: many seats, few seats, sold out with a waiting list, inactive, and on sale later. The printed commands use the
+ * first. In a new database they have the ids 1 to 5, which the guide's examples use.
+ */
 const offers = () => [
   { title: 'Standard', capacity: 1_000_000, price: 25, benefits: 'Entry and a drink' },
   { title: 'Front row', capacity: 5, price: 120, benefits: 'Front row and dinner' },
+  { title: 'Backstage', capacity: SOLD_OUT_SEATS, price: 250, offerHours: 24 },
   { title: 'Early bird', capacity: 1_000, price: 15, active: false },
   {
     title: 'Last minute',
@@ -95,9 +103,36 @@ async function createDemo(db: Database) {
       const { id, title, capacity } = await createTicket(transaction, event.id, settings, 'demo');
       tickets.push({ id, ticketTitle: title, capacity });
     }
-    return { secretKey, eventRef: event.ref, eventId: event.id, partnerId: partner.id, tickets };
+    const { id: eventId, shardId } = event;
+    const soldOut = tickets.find(({ capacity }) => capacity === SOLD_OUT_SEATS)!;
+    await sellOut(transaction, { shardId, eventId, partnerId: partner.id, ticketId: soldOut.id });
+    return { secretKey, eventRef: event.ref, eventId, partnerId: partner.id, tickets };
   });
 }
+
+/** Registers an attendee for each seat of the ticket. A worker confirms them. */
+const sellOut = (db: Database, seat: Pick<Reservation, 'shardId' | 'eventId' | 'partnerId' | 'ticketId'>) => {
+  const reservations = Array.from({ length: SOLD_OUT_SEATS }, (_, index): Reservation => {
+    const attendee = { fullName: `Demo Guest ${index + 1}`, emailAddress: `guest-${index + 1}@example.com` };
+    return { ...NOTHING_ELSE, ...seat, ...attendee, passCode: randomInt(1e9, 1e10) };
+  });
+  return reserveBatch(db, randomUUID(), reservations);
+};
+
+/** The fields of a registration that are optional. */
+const NOTHING_ELSE = {
+  phoneNumber: null,
+  gender: null,
+  tableOrSeat: null,
+  extraData1: null,
+  extraData2: null,
+  attendeeDigest: null,
+  returnsExisting: false,
+  holdSeconds: null,
+  holdId: null,
+  partnerReference: null,
+  idempotency: null,
+};
 
 /** Returns the text for the terminal after the start: addresses, and commands that can be pasted. */
 export function welcome(

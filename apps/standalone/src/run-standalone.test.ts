@@ -51,17 +51,21 @@ async function run(directory: Directory, programs: { api?: string } = {}, env: o
   await writeFile(directory.file('notes'), '');
   const stop = new AbortController();
   const ready = Promise.withResolvers<string>();
+  const output: string[] = [];
   const ended = runStandalone(
     {
       config: loadConfig(StandaloneConfig, { PORT: '0', ...env }),
       directory: directory.file('data'),
       env: { ...process.env, NOTES: directory.file('notes') },
       programOf: (service) => [files[service]],
-      print: ready.resolve,
+      print(text) {
+        output.push(text);
+        ready.resolve(text);
+      },
     },
     stop,
   ).catch((error: unknown) => error);
-  return { stop, ended, printed: Promise.race([ready.promise, ended]) };
+  return { stop, ended, output, printed: Promise.race([ready.promise, ended]) };
 }
 
 const notesOf = async (directory: Directory) =>
@@ -131,12 +135,38 @@ describe('with a given database', () => {
     await expectNobodyLeft(directory);
   });
 
-  test('a service that crashes stops the others and is named', async () => {
+  test('a service that ends is named and started again, later each time', async () => {
     await using directory = await temporaryDirectory();
-    const { ended, printed } = await run(directory, {}, given());
+    const { stop, ended, printed, output } = await run(directory, {}, given());
     expect(await printed).toContain('is listening on');
-    process.kill(await runningWorker(directory), 'SIGUSR2');
-    expect(await ended).toMatchObject({ message: 'the worker stopped unexpectedly (exit code 1); stopping' });
+    const workers = async () =>
+      (await notesOf(directory)).flatMap((line) => /^worker (\d+)$/.exec(line)?.slice(1).map(Number) ?? []);
+    for (const [count, signal] of [
+      [1, 'SIGUSR2'],
+      [2, 'SIGKILL'],
+    ] as const) {
+      const pid = await vi.waitUntil(
+        async () => (await workers()).length === count && (await workers()).at(-1),
+        {
+          timeout: 60_000,
+        },
+      );
+      process.kill(pid as number, signal);
+    }
+    await vi.waitUntil(async () => (await workers()).length === 3, { timeout: 60_000 });
+    expect(output.slice(1)).toEqual([
+      'The worker stopped unexpectedly (exit code 1). It starts again in 0.5 s.\n',
+      'The worker stopped unexpectedly (SIGKILL). It starts again in 1 s.\n',
+    ]);
+    stop.abort();
+    await ended;
+    await expectNobodyLeft(directory);
+  });
+
+  test('a service that ends before the API listens stops the others and is named', async () => {
+    await using directory = await temporaryDirectory();
+    const { ended } = await run(directory, { api: `${NOTE} process.exit(1);` }, given());
+    expect(await ended).toMatchObject({ message: 'the API stopped unexpectedly (exit code 1); stopping' });
     await expectNobodyLeft(directory);
   });
 

@@ -70,6 +70,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     PORT: String(port),
     // The page at /docs shows the demo's key, so only this machine may see it.
     DEMO_FILE: LOOPBACK.includes(host) ? demoFile : '',
+    WORKER_HOST: host,
     WORKER_PORT: String(config.WORKER_PORT),
     DELIVERY_HOST: host,
     DELIVERY_PORT: String(deliveryPort),
@@ -85,7 +86,7 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     ...(service === 'console' && { METRICS_PORT: '' }),
   });
   stop.signal.throwIfAborted();
-  await opened.use(startServices(programOf, envOf, stop)).apiIsReady;
+  await opened.use(startServices({ programOf, envOf, stop, print })).apiIsReady;
   const mailUrl = setup.env['SMTP_URL'] ? null : `${urlOf(deliveryPort)}/mailcatcher`;
   print(welcome(demo, { demoFile, connectionFile }, { mailUrl, consoleUrl: urlOf(consolePort) }));
   await once(stop.signal, 'abort');

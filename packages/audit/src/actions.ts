@@ -32,7 +32,11 @@ export const oneOf = <Word extends string>(words: readonly Word[], description =
 
 /** The id of a partner, event or ticket. */
 export const Id = whole(1, INT4_MAX);
-export const Seats = whole(0, INT4_MAX);
+export const Seats = Type.Integer({
+  minimum: 0,
+  maximum: INT4_MAX,
+  description: `a whole number from 0 to ${INT4_MAX}, such as 5000`,
+});
 /** A name or title. */
 export const Name = text(1, 255);
 export const Flag = Type.Boolean({ description: 'true or false' });

@@ -28,18 +28,25 @@ export async function insertAuditEntries(db: Database, actor: Actor, action: str
 /** A change with its time and author. */
 export type AuditEntry = Awaited<ReturnType<typeof readAuditLog>>[number];
 
+interface Selection {
+  since?: Date | undefined;
+  subject?: string | undefined;
+  actor?: string | undefined;
+  action?: string | undefined;
+  limit: number;
+}
+
 /**
- * Returns at most `limit` entries, newest first, not older than `since` and of `subject` if these are given. The actor is an operator's
+ * Returns at most `limit` entries, newest first, not older than `since` and of `subject`, `actor` and `action` if these are given. The actor is an operator's
  * name or "partner:7". Operators' and partners' entries have separate ids.
  */
-export async function readAuditLog(
-  db: Database,
-  { since, subject, limit }: { since?: Date | undefined; subject?: string | undefined; limit: number },
-) {
+export async function readAuditLog(db: Database, { since, subject, actor, action, limit }: Selection) {
   const from = (table: string) => sql`
     select id, at, actor, action, subject, before, after from ${sql.table(table)}
     where ${since === undefined ? sql`true` : sql`at >= ${since}`}
       and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
+      and ${actor === undefined ? sql`true` : sql`actor = ${actor}`}
+      and ${action === undefined ? sql`true` : sql`action = ${action}`}
     order by id desc limit ${limit}`;
   const { rows } = await sql<Change & Record<'actor' | 'action', string> & { id: number; at: Date }>`
     select * from (
@@ -47,6 +54,15 @@ export async function readAuditLog(
     ) entry
     order by at desc, id desc limit ${limit}`.execute(db);
   return rows;
+}
+
+/** Returns the fields of an entry that differ, each with its value before and after; null: none. */
+export function differencesOf({ before, after }: Pick<Change, 'before' | 'after'>) {
+  const [was, is] = [before ?? {}, after ?? {}].map((state) => new Map(Object.entries(state)));
+  const names = new Set([...was!.keys(), ...is!.keys()]);
+  return [...names]
+    .map((name) => ({ name, was: was!.get(name) ?? null, is: is!.get(name) ?? null, isNew: !was!.has(name) }))
+    .filter((one) => JSON.stringify(one.was) !== JSON.stringify(one.is));
 }
 
 const KEPT_DAYS = 90;

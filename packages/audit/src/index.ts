@@ -1,2 +1,2 @@
 export * from './actions.ts';
-export { expirePartnerEntries, readAuditLog, type AuditEntry } from './audit-log.ts';
+export { differencesOf, expirePartnerEntries, readAuditLog, type AuditEntry } from './audit-log.ts';

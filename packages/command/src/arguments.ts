@@ -25,10 +25,10 @@ export const parseLimit = whole(1, 100_000);
 export const parseSeconds = whole(0, 86_400);
 export const parseShards = whole(1, 1_024);
 
-/** An amount of money without sign or exponent. */
+/** An amount of money without sign, exponent or separators of thousands. */
 export function parsePrice(text: string) {
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Expected an amount like 12.50.');
+  if (/^\d+(\.\d{1,2})?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected an amount like 12.50, with at most 2 decimals.');
 }
 
 /** A name, title or similar text. White space around it is removed, as a typing mistake. */

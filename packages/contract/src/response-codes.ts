@@ -54,6 +54,9 @@ export const RESPONSE_CODES = {
     remedy: 'Call Get Launch to see when the sale opens, and register then.',
   }),
   '32': entry([409], 'The ticket is sold out', {
+    meaning:
+      'The ticket has too few seats that you can sell: the others are taken, held, reserved for other partners or kept for its ' +
+      'waiting list, or you have sold as many as the operator lets you sell. The message says which.',
     remedy:
       'Offer another ticket from Get Tickets, or join the waiting list of this one. A cancellation can free a seat.',
   }),
@@ -63,13 +66,14 @@ export const RESPONSE_CODES = {
   }),
   '34': entry([404], 'No such registration', {
     meaning:
-      'You have no registration with this pass reference, no such hold or no such entry of a waiting list under this event.',
-    remedy: 'Check that the reference is complete and belongs to the event in x-event-ref.',
+      'Under this event you have no registration with this pass reference, no such hold, or no such entry of a waiting list.',
+    remedy: 'Check that the reference is complete, is yours, and belongs to the event in x-event-ref.',
   }),
   '35': entry([409], "The registration's state does not allow this", {
     meaning:
-      'The cancellation deadline has passed, the hold or the entry of a waiting list has expired or is confirmed already, or a ' +
-      'pass was requested for a registration that is not confirmed. The message names the state.',
+      'The cancellation deadline has passed; the hold or the entry of a waiting list has expired, was released or left, or is ' +
+      'confirmed already; the registration is cancelled or still held; or a pass was requested for a registration that is not ' +
+      'confirmed. The message names the state.',
     remedy:
       'To cancel after the deadline, ask the operator. After a hold has expired, register the attendee or hold seats ' +
       'again. After an entry has expired, join again with another key. For a pass, wait until Get Registration answers confirmed.',
@@ -81,8 +85,9 @@ export const RESPONSE_CODES = {
   }),
   '37': entry([409], 'You already hold your maximum number of seats of this ticket', {
     meaning:
-      'The call is Hold Seats or has the header Hold-For, and you already hold your share of the ticket: 20 % of its seats unless the operator ' +
-      'has set another share, and at least one seat.',
+      'The call is Hold Seats or has the header Hold-For, and with it you would hold more than your share of the ticket: 20 % of its ' +
+      'seats unless the operator has set another share or reserved more seats for you, and at least one seat. Open offers of ' +
+      'its waiting list count as held.',
     remedy:
       'Confirm or cancel held registrations of this ticket, or release holds, then send the call again with a new ' +
       'Idempotency-Key. A registration without Hold-For has no such limit.',

@@ -65,8 +65,11 @@ export async function createEvent(db: Database, given: NewEvent) {
   return { ...event, prefixIsShared };
 }
 
-/** Changes the given settings of an event. Returns it before and after. Throws Failure if there is no such event. */
+/**
+ * Changes the given settings of an event, in a transaction. Returns it before and after. Throws Failure if there is no such event.
+ */
 export async function updateEvent(db: Database, eventId: number, settings: Partial<Settings>) {
+  await lockEvent(db, eventId);
   const before = await findEvent(db, eventId);
   const after = await inCamelCase(db)
     .updateTable('events')
@@ -95,8 +98,13 @@ export const listEvents = (db: Database, isArchived = false) =>
     .orderBy('id')
     .execute();
 
-/** Archives an event, or restores it. Returns whether it was archived before. Throws Failure if one of its tickets is on sale. */
+/**
+ * Archives an event, or restores it, in a transaction. Returns whether it was archived before. Throws Failure if one of its tickets is on
+ * sale.
+ */
 export async function archiveEvent(db: Database, eventId: number, isArchived: boolean) {
+  // A ticket that goes on sale keeps its event in its shard, so it waits, or this does.
+  await lockEvent(db, eventId);
   const { shardId, archivedAt } = await findEvent(db, eventId);
   const onSale = db
     .selectFrom('tickets')
@@ -146,7 +154,12 @@ export const listShards = (db: Database) => countEvents(db).orderBy('shards.id')
 // tickets.
 const SHARD_LOCK = 0x65766e74;
 
-/** Keeps an event in its shard until the transaction ends. Waits for a running move. */
+/** Locks an event until the transaction ends: its shard, its settings and whether it is archived. Waits for all who keep it in its shard. */
+async function lockEvent(db: Database, eventId: number) {
+  await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(db);
+}
+
+/** Keeps an event in its shard until the transaction ends, and not archived if it is not. Waits for a running move. */
 export async function keepInShard(db: Database, eventId: number) {
   await sql`select pg_advisory_xact_lock_shared(${SHARD_LOCK}, ${eventId}::integer)`.execute(db);
 }
@@ -157,8 +170,7 @@ export async function keepInShard(db: Database, eventId: number) {
  * tickets from the old shard for another 2 s.
  */
 export async function moveEvent(db: Database, eventId: number, shardId: number) {
-  // Waits until no transaction keeps the event in its shard, and for other moves.
-  await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(db);
+  await lockEvent(db, eventId);
   const { shardId: from } = await findEvent(db, eventId);
   if (from === shardId) return from;
   const shard = db.selectFrom('shards').select('id').where('id', '=', shardId);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
+import { isLocalHost } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
 import type { ReferenceDemo } from './openapi.ts';
 
@@ -32,9 +33,7 @@ const CONTENT_SECURITY_POLICY =
 
 const fileText = (name: string) => readFileSync(new URL(`../browser/${name}`, import.meta.url), 'utf8');
 
-/** Serves the page at /docs and its script, and redirects / to it. */
-export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | undefined) {
-  const hidden = { schema: { hide: true } };
+function pageText(demo: ReferenceDemo | undefined) {
   const authentication = demo && {
     preferredSecurityScheme: 'secretKey',
     securitySchemes: { secretKey: { value: demo.secretKey } },
@@ -42,12 +41,18 @@ export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | und
   const settings = JSON.stringify({ ...SETTINGS, authentication });
   // Escaped for an HTML attribute.
   const escaped = settings.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
-  const page = fileText('reference.html').replace('{{settings}}', () => escaped);
+  return fileText('reference.html').replace('{{settings}}', () => escaped);
+}
+
+/** Serves the page at /docs and its script, and redirects / to it. The key of the demo is shown to this machine only. */
+export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | undefined) {
+  const hidden = { schema: { hide: true } };
+  const [page, pageWithDemo] = [pageText(undefined), pageText(demo)];
   const icon = fileText('favicon.svg');
   app.get('/', hidden, (_request, reply) => void reply.redirect('docs', 302));
-  app.get('/docs', hidden, (_request, reply) => {
+  app.get('/docs', hidden, ({ headers }, reply) => {
     void reply.type('text/html; charset=utf-8').header('content-security-policy', CONTENT_SECURITY_POLICY);
-    reply.send(page);
+    reply.send(isLocalHost(headers.host) ? pageWithDemo : page);
   });
   app.get('/favicon.ico', hidden, (_request, reply) => {
     void reply.type('image/svg+xml').header('cache-control', 'public, max-age=86400');

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Page } from '@floodgate/service';
+import { isLocalHost, type Page } from '@floodgate/service';
 import { html } from 'ghtml';
 import type { MailMessage, Transport } from './message.ts';
 import { htmlWithPicture } from './preview.ts';
@@ -26,7 +26,8 @@ export function createMailcatcher(most: number): Transport & { page: Page } {
       const [isOurs, id, file] = PATH.exec(path) ?? [];
       const mail = mails.get(Number(id));
       if (!isOurs || request.method !== 'GET' || (id && !mail)) return false;
-      if (!mail) send(response, listPage([...mails.values()].toReversed()));
+      if (!isLocalHost(request.headers.host)) response.writeHead(421).end('Use an address or localhost.\n');
+      else if (!mail) send(response, listPage([...mails.values()].toReversed()));
       else if (file === 'mail.eml') send(response, mail.content, 'message/rfc822');
       // Sandboxed, even if it is opened outside the frame.
       else if (file) send(response, htmlWithPicture(mail), HTML, `${POLICY}; sandbox`);

@@ -48,15 +48,15 @@ async function countDeliveries(db: Database, shardId: number, eventId: number, u
   const counts = { queued: 0, sent: 0, retry: 0, undeliverable: 0, suppressed: 0, cancelled: 0 };
   let possiblySentTwice = 0;
   /** Reasons of e-mails that were refused or not sent, with the number of each. */
-  const reasons: Record<string, number> = {};
+  const reasons = new Map<string, number>();
   for (const { state, reason, possiblyTwice, isTried, count, oldestMs } of rows) {
     const age = isTried ? 'oldestRetryMs' : 'oldestMs';
     if (['queued', 'retry', 'sending'].includes(state)) ages[age] = Math.max(ages[age] ?? 0, oldestMs);
     counts[state === 'sending' ? 'queued' : state] += count;
     if (possiblyTwice && state === 'sent') possiblySentTwice += count;
-    if (reason !== null) reasons[reason] = (reasons[reason] ?? 0) + count;
+    if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
   }
-  return { ...ages, ...counts, possiblySentTwice, reasons };
+  return { ...ages, ...counts, possiblySentTwice, reasons: Object.fromEntries(reasons) };
 }
 
 /** Returns the addresses that get no more e-mails, the newest first. */

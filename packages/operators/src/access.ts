@@ -1,8 +1,6 @@
 import { inCamelCase, type Database } from '@floodgate/database';
-import { systemClock } from '@floodgate/service/clock';
-import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql } from 'kysely';
-import { createAccessText, isPassword, parseAccessText } from './secrets.ts';
+import { createAccessText, parseAccessText } from './secrets.ts';
 
 /** The subjects of operations. `attendees`: names, addresses and answers of people. `access`: operators, sessions and tokens. */
 const AREAS = [
@@ -36,10 +34,6 @@ export const ROLES = {
 export type Role = keyof typeof ROLES;
 
 const SESSION_HOURS = 12;
-/** Wrong passwords before each further one locks the operator out for LOCK_SECONDS. */
-const MOST_FAILURES = 5;
-const LOCK_SECONDS = 60;
-const SIGN_IN_LIMITS = { answerWithinMs: 5_000, patienceMs: 5_000, waitingLimit: 10 };
 
 /** The person or machine that uses the console or the operator API. */
 export interface OperatorPrincipal {
@@ -89,34 +83,6 @@ export async function openSession(db: Database, operatorId: number) {
       ${access.id}, ${access.secretHash}, ${operatorId}, now() + make_interval(hours => ${SESSION_HOURS})
     )`.execute(db);
   return text;
-}
-
-/**
- * Returns a function that checks a name and a password. It resolves to the operator's id, or undefined: the caller must not say why.
- * It checks one password at a time, so that a flood of sign-ins cannot take all cores, and throws QueueFull if too many wait.
- */
-export function createSignIn(db: Database, clock = systemClock) {
-  const queue = createFairQueue({ ...SIGN_IN_LIMITS, clock });
-  async function check(name: string, password: string) {
-    const { rows } = await sql<{ id: number; passwordHash: string | null }>`
-      select id, password_hash from operators
-      where name = ${name} and disabled_at is null
-        and coalesce(locked_until < now(), true)`.execute(inCamelCase(db));
-    const [operator] = rows;
-    const isRight = await isPassword(password, operator?.passwordHash ?? null);
-    if (operator) await countSignIn(db, operator.id, isRight);
-    return isRight ? operator!.id : undefined;
-  }
-  const isWanted = () => true;
-  return (name: string, password: string) => queue(0, isWanted, () => check(name, password));
-}
-
-async function countSignIn(db: Database, id: number, isRight: boolean) {
-  const lockSeconds = sql`case when failures + 1 >= ${MOST_FAILURES} then ${LOCK_SECONDS} else 0 end`;
-  const change = isRight
-    ? sql`failures = 0, locked_until = null`
-    : sql`failures = failures + 1, locked_until = now() + make_interval(secs => ${lockSeconds})`;
-  await sql`update operators set ${change} where id = ${id}`.execute(db);
 }
 
 /** Returns the operator who signs in at the identity provider with this address. */

@@ -111,8 +111,7 @@ export const resetPasswordAction = defineAction({
     const { id } = await lockOperator(db, name);
     const password = createPassword();
     await sql`
-      update operators set password_hash = ${await hashPassword(password)}, failures = 0, locked_until = null
-      where id = ${id}`.execute(db);
+      update operators set password_hash = ${await hashPassword(password)} where id = ${id}`.execute(db);
     await endSessions(db, id);
     note(`operator:${id}`, { after: { password: 'reset' } });
     return { name, password };

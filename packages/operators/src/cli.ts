@@ -84,10 +84,11 @@ const SHOWN_CHARACTERS = 120;
 
 /** `floodgate audit` */
 export function addAuditCommand(program: Command, cli: Cli) {
-  const rowOf = ({ at, actor: by, action, subject, before, after }: AuditEntry) => {
-    return { at, by, action, subject, change: differenceOf(before ?? {}, after ?? {}) };
+  const rowOf = async (entry: AuditEntry) => {
+    const { at, actor: by, action, subject } = entry;
+    return { at, by, action, subject, change: await changeText(entry) };
   };
-  const list = (entries: AuditEntry[]) => tableOf(entries.map(rowOf));
+  const list = async (entries: AuditEntry[]) => tableOf(await Promise.all(entries.map(rowOf)));
   reading(program, cli, loadOperations)('audit', 'auditList', list)
     .description('list changes and their authors, newest first')
     .option('--since <when>', 'only changes after this time, or in this period (90d, 12h)', parseSince)
@@ -96,11 +97,13 @@ export function addAuditCommand(program: Command, cli: Cli) {
 }
 
 /** Returns the fields that differ, as in `capacity 100 → 200`. */
-function differenceOf(before: Record<string, unknown>, after: Record<string, unknown>) {
-  const changes = Object.keys({ ...before, ...after }).flatMap((name) => {
-    const [old, now] = [before, after].map((state) => JSON.stringify(state[name] ?? null));
-    return old === now ? [] : `${name} ${name in before ? `${old} → ` : ''}${now}`;
-  });
-  const line = changes.join(', ');
+async function changeText(entry: AuditEntry) {
+  const { differencesOf } = await import('@floodgate/audit');
+  const line = differencesOf(entry)
+    .map(({ name, was, is, isNew }) => {
+      const [old, now] = [was, is].map((value) => JSON.stringify(value));
+      return `${name} ${isNew ? '' : `${old} → `}${now}`;
+    })
+    .join(', ');
   return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
 }

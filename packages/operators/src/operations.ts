@@ -14,10 +14,18 @@ export interface Operation {
   id: string;
   scope: Scope;
   summary: string;
+  /** The name of its changes in the audit log. Absent: it only reads. */
+  action?: string;
   input: TObject;
-  /** Throws InvalidInput and Failure, as actions do. Resolves to a Response if the result is too large for memory. */
-  run(db: Database, input: Record<string, unknown>, actor: string): Promise<unknown>;
+  /**
+   * `may` says which scopes the caller has: some results show less without another scope. Throws InvalidInput and Failure, as actions do.
+   * Resolves to a Response if the result is too large for memory.
+   */
+  run(db: Database, input: Record<string, unknown>, actor: string, may: May): Promise<unknown>;
 }
+
+/** Returns whether the caller of an operation has a scope. */
+export type May = (scope: Scope) => boolean;
 
 type Method = Operation['method'];
 type Route = `${Method} /${string}`;
@@ -35,17 +43,17 @@ export function operationsOn(area: Area) {
       summary: string,
       id: string,
       fields: Fields,
-      run: (db: Database, input: Static<TObject<Fields>>) => Promise<unknown>,
+      run: (db: Database, input: Static<TObject<Fields>>, may: May) => Promise<unknown>,
     ): Operation => {
       const input = Type.Object<TProperties>(fields);
       return {
         ...headed(route, summary, 'read'),
         id,
         input,
-        run: async (db, values) => {
+        run: async (db, values, _actor, may) => {
           const rules = wrongFields(input, values);
           if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
-          return run(db, values as Static<TObject<Fields>>);
+          return run(db, values as Static<TObject<Fields>>, may);
         },
       };
     },
@@ -58,6 +66,7 @@ export function operationsOn(area: Area) {
     ): Operation => ({
       ...headed(route, summary, 'write'),
       id: action.name.replaceAll(/[.-](\w)/g, (_, letter: string) => letter.toUpperCase()),
+      action: action.name,
       input: action.input,
       run: async (db, values, actor) => present(await perform(db, action, values as Static<Input>, actor)),
     }),
@@ -68,13 +77,18 @@ const allOf = (schema: TSchema): TSchema[] => (schema['anyOf'] as TSchema[] | un
 const has = (schema: TSchema, ...types: string[]) =>
   allOf(schema).some(({ type }) => types.includes(type as string));
 
+// As on the command line: "5.000" is five thousand to one person and five to another, so it stands for no number.
+const WHOLE = /^-?(0|[1-9]\d*)$/;
+const AMOUNT = /^\d+(\.\d{1,2})?$/;
+
 /** Returns the value that a text stands for: a field of a path, a query or a form. A text that stands for none stays a text. */
 export function valueOf(schema: TSchema, text: unknown): unknown {
   if (typeof text !== 'string') return text;
   if (has(schema, 'null') && text === 'none') return null;
   const list = allOf(schema).find(({ type }) => type === 'array');
   if (list) return (text.match(/[^\s,]+/g) ?? []).map((item) => valueOf(list['items'] as TSchema, item));
-  if (has(schema, 'integer', 'number') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (has(schema, 'integer') && WHOLE.test(text.trim())) return Number(text);
+  if (has(schema, 'number') && AMOUNT.test(text.trim())) return Number(text);
   if (has(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
   return fromJson(schema, text);
 }

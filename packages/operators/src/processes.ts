@@ -1,11 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { inCamelCase, type Database } from '@floodgate/database';
+import { Type, type Static } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import { sql } from 'kysely';
 
 const INTERVAL_MS = 1_000;
 /** A process whose facts do not change reports every 8 s. One that has not reported for this long is gone. */
 const GONE_AFTER_S = 20;
+
+/** The facts of the services, as others read them. Unknown facts are dropped: another release can have others. */
+const Facts = Type.Object({
+  /** API: requests that it refused since its start, by response code. */
+  refused: Type.Optional(Type.Record(Type.String({ pattern: '^\\d\\d$' }), Type.Number({ minimum: 0 }))),
+  /** API: calls that wait to register. */
+  waiting: Type.Optional(Type.Number({ minimum: 0 })),
+  /** Worker. */
+  queue: Type.Optional(Type.Union([Type.Literal('up'), Type.Literal('down')])),
+  /** Delivery: the kinds that it sends. */
+  deliveries: Type.Optional(Type.Array(Type.String({ maxLength: 50 }), { maxItems: 10 })),
+});
+
+/** A running process. */
+export type RunningProcess = Record<'id' | 'service' | 'version' | 'host', string> &
+  Record<'startedAt' | 'seenAt', Date> & { facts: Static<typeof Facts> };
+
+/** Every service may write its report, so the facts of a service that was taken over can be anything. */
+function parseFacts(facts: unknown): Static<typeof Facts> {
+  const known = Value.Clean(Facts, facts);
+  return Value.Check(Facts, known) ? known : {};
+}
 
 /** Returns the task that reports this process, so that the console shows it. `read` must be cheap and return no attendee data. */
 export function reportProcess(
@@ -35,10 +59,10 @@ export function reportProcess(
 }
 
 /** Returns the running processes. */
-export async function listProcesses(db: Database) {
-  const { rows } = await sql`
+export async function listProcesses(db: Database): Promise<RunningProcess[]> {
+  const { rows } = await sql<RunningProcess>`
     select id, service, version, host, started_at, seen_at, facts from processes
     where seen_at > now() - make_interval(secs => ${GONE_AFTER_S})
     order by service, started_at`.execute(inCamelCase(db));
-  return rows;
+  return rows.map((row) => ({ ...row, facts: parseFacts(row.facts) }));
 }

@@ -26,7 +26,7 @@ export const reading =
     answeringFromDatabase(command, cli, async (db) => {
       const operation = (await load()).find((one) => one.id === id)!;
       const input = inputOf(command, operation.input);
-      const result = await operation.run(db, input, '');
+      const result = await operation.run(db, input, '', () => true);
       const answer = await answerOf(result as never, input, { db, options: command.opts() });
       return { document: result, ...(typeof answer === 'string' ? { text: answer } : answer) };
     });

@@ -1,4 +1,11 @@
-import { createHash, randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
+import {
+  createHash,
+  createHmac,
+  randomBytes,
+  scrypt,
+  timingSafeEqual,
+  type ScryptOptions,
+} from 'node:crypto';
 import { promisify } from 'node:util';
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
@@ -21,9 +28,15 @@ export async function isPassword(password: string, stored: string | null) {
   return timingSafeEqual(await derive(password.normalize(), salt!, BYTES, COST), hash!) && stored !== null;
 }
 
+const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
+const PASSWORD = new RegExp(`^[${LETTERS}]{19}$`);
+
 /** Returns a password that a person can type. It has 95 random bits. */
 export const createPassword = () =>
-  Array.from(randomBytes(19), (byte) => 'abcdefghijkmnpqrstuvwxyz23456789'[byte % 32]).join('');
+  Array.from(randomBytes(19), (byte) => LETTERS[byte % LETTERS.length]).join('');
+
+/** Returns whether the text can be a password. All passwords are made here. Other texts need no hash to be refused. */
+export const hasPasswordForm = (text: string) => PASSWORD.test(text);
 
 const ACCESS = /^fgo_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
@@ -41,4 +54,26 @@ export function parseAccessText(text: string) {
   const [, id, secret] = ACCESS.exec(text) ?? [];
   if (!id || !secret) return undefined;
   return { id, isOf: (secretHash: Buffer) => timingSafeEqual(hashSecret(secret), secretHash) };
+}
+
+const DEVICE = /^([1-9]\d{0,9})\.([\w-]{22})\.([\w-]{43})$/;
+
+const signDevice = (operatorId: number, id: string, passwordHash: string) =>
+  createHmac('sha256', passwordHash).update(`device ${operatorId} ${id}`).digest();
+
+/** Returns the text by which a browser is known after a sign-in of the operator. Another password makes it invalid. */
+export function createDeviceText(operatorId: number, passwordHash: string) {
+  const id = randomBytes(16).toString('base64url');
+  return `${operatorId}.${id}.${signDevice(operatorId, id, passwordHash).toString('base64url')}`;
+}
+
+/** Returns the id of the browser, and a function that checks its signature. Undefined: another text. */
+export function parseDeviceText(text: string) {
+  const [, operatorId, id, signature] = DEVICE.exec(text) ?? [];
+  if (!operatorId || !id || !signature) return undefined;
+  const given = Buffer.from(signature, 'base64url');
+  const isOf = (operator: { id: number; passwordHash: string }) =>
+    operator.id === Number(operatorId) &&
+    timingSafeEqual(given, signDevice(operator.id, id, operator.passwordHash));
+  return { id, isOf };
 }

@@ -26,6 +26,7 @@ const REFUSED = new QueueFull('too many requests are waiting');
 /**
  * Runs one piece of work at a time and serves waiting partners in rotation. A partner with many requests delays another partner's
  * request by one piece of work at most. The connection pool's own queue stays short: a long one blocks the event loop.
+ * A partner is a key: the sign-in of the console uses it for addresses and names.
  */
 export function createFairQueue({
   answerWithinMs,
@@ -36,7 +37,7 @@ export function createFairQueue({
 }: FairQueueOptions) {
   const withPermit = createSemaphore(1, patienceMs, clock);
   /** Waiting work by partner. The first partner is served next. */
-  const queues = new Map<number, Set<Waiting>>();
+  const queues = new Map<string | number, Set<Waiting>>();
   let isScheduled = false;
 
   function schedule() {
@@ -50,7 +51,7 @@ export function createFairQueue({
     });
   }
 
-  function leave(partnerId: number, waiting: Waiting) {
+  function leave(partnerId: string | number, waiting: Waiting) {
     const queue = queues.get(partnerId);
     queue?.delete(waiting);
     if (queue?.size === 0) queues.delete(partnerId);
@@ -73,7 +74,7 @@ export function createFairQueue({
    * if the work does not end in time. Work whose caller has left is not run.
    */
   return function run<Result>(
-    partnerId: number,
+    partnerId: string | number,
     isWanted: () => boolean,
     work: () => Promise<Result>,
   ): Promise<Result> {

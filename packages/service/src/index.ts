@@ -4,6 +4,7 @@ export * from './failure.ts';
 export * from './fair-queue.ts';
 export * from './health-server.ts';
 export * from './load-config.ts';
+export * from './local-hosts.ts';
 export * from './log.ts';
 export * from './periodic-tasks.ts';
 export * from './repeat.ts';

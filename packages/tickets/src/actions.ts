@@ -3,6 +3,7 @@ import { defineAction, Flag, Id, instantOrNull, Name, Seats, text } from '@flood
 import { Failure } from '@floodgate/service/failure';
 import { allocate, assertEnough, LIST_OR_ALLOCATIONS, listAllocations } from './allocations.ts';
 import {
+  assertMayBeOnSale,
   createTicket,
   DEFAULT_AUTHOR,
   describeTicket,
@@ -16,7 +17,7 @@ import {
 } from './tickets.ts';
 
 const MAX_PRICE = 9_999_999_999.99;
-const PRICE_RULE = `an amount from 0 to ${MAX_PRICE} with at most 2 decimals`;
+const PRICE_RULE = `an amount from 0 to ${MAX_PRICE} with at most 2 decimals, such as 12.50`;
 /** Two weeks. */
 const MOST_OFFER_HOURS = 336;
 const ORDER_RULE = 'the sale must start before it ends';
@@ -83,8 +84,9 @@ export const updateTicketAction = defineAction({
   },
   run: async (db, { ticketId, lastModifiedBy = DEFAULT_AUTHOR, ...settings }, note) => {
     const before = await lockTicket(db, ticketId);
-    if (settings.active !== undefined) await switchAlone(db, before, settings.active);
+    if (settings.active !== undefined) await switchAlone(db, before);
     const ticket = await updateTicket(db, before, settings, lastModifiedBy);
+    await assertMayBeOnSale(db, ticket);
     if (ticket.allocated && ticket.offerHours !== null) throw new Failure(LIST_OR_ALLOCATIONS);
     if (ticket.allocated && ticket.capacity < before.capacity)
       assertEnough(ticket, await listAllocations(db, before.shardId, [ticketId]));

@@ -87,12 +87,23 @@ export async function findTicket(db: Database, ticketId: number) {
   return found;
 }
 
-/** Locks a ticket and returns it with its shard. Throws Failure if it does not exist, or may be in a shard that does not answer. */
+/**
+ * Locks a ticket and returns it with its shard, which its event does not leave until the transaction ends. Throws Failure if it does not
+ * exist, or may be in a shard that does not answer.
+ */
 export async function lockTicket(db: Database, ticketId: number) {
+  // Before the lock of the ticket, like a move.
+  const { eventId } = await findInTransaction(db, ticketId);
+  await keepInShard(db, eventId);
+  return findInTransaction(db, ticketId, true);
+}
+
+/** Returns a ticket, and locks it if wanted. A shard that does not answer does not end the transaction. */
+async function findInTransaction(db: Database, ticketId: number, locks = false) {
   const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
     await sql`savepoint asking`.execute(db);
-    const ticket = selectTicket(db, shardId, ticketId).forNoKeyUpdate();
-    return ticket.executeTakeFirst().catch(async (error: unknown) => {
+    const ticket = selectTicket(db, shardId, ticketId);
+    return (locks ? ticket.forNoKeyUpdate() : ticket).executeTakeFirst().catch(async (error: unknown) => {
       await sql`rollback to savepoint asking`.execute(db);
       throw error;
     });
@@ -145,9 +156,14 @@ function assertNotArchived(archivedAt: Date | null) {
   if (archivedAt) throw new Failure('the event is archived; restore it first');
 }
 
-/** Makes a later "resume all" leave a ticket as it is, because an operator has changed it alone. Throws Failure if the event is archived. */
-export async function switchAlone(db: Database, { id, eventId }: Ticket, active: boolean) {
-  if (active) assertNotArchived((await findEvent(db, eventId)).archivedAt);
+/** Throws Failure if the ticket is or will be on sale, and its event is archived. The caller keeps the event in its shard. */
+export async function assertMayBeOnSale(db: Database, { eventId, active, saleEndsAt }: Ticket) {
+  if (active && (saleEndsAt === null || +saleEndsAt > Date.now()))
+    assertNotArchived((await findEvent(db, eventId)).archivedAt);
+}
+
+/** Makes a later "resume all" leave a ticket as it is, because an operator has changed it alone. */
+export async function switchAlone(db: Database, { id, eventId }: Ticket) {
   await sql`
     update events set stopped_tickets = array_remove(stopped_tickets, ${id}::integer)
     where id = ${eventId} and ${id}::integer = any(stopped_tickets)`.execute(db);

@@ -3,7 +3,7 @@ import { WebhookPath } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { lagOf } from '@floodgate/journal';
-import { operationsOn, type Operation } from '@floodgate/operators';
+import { operationsOn, type May, type Operation } from '@floodgate/operators';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { isRefused, webhookActions, type Changed, type Refused, type WebhookActionName } from './actions.ts';
 import { findEndpointAnywhere, listAttempts, listEndpoints, webhookOf, type Endpoint } from './endpoints.ts';
@@ -35,9 +35,11 @@ export function webhookOperations(allowsHttp = false) {
       'List the webhooks of an event',
       'webhookList',
       { eventId: Id },
-      async (db, { eventId }) => {
+      async (db, { eventId }, may) => {
         const { shardId } = await findEvent(db, eventId);
-        return (await listEndpoints(db, { shardId, eventId })).map((endpoint) => shownOf(endpoint));
+        return (await listEndpoints(db, { shardId, eventId })).map((endpoint) =>
+          seenBy(may, shownOf(endpoint)),
+        );
       },
     ),
     reads(
@@ -45,10 +47,10 @@ export function webhookOperations(allowsHttp = false) {
       'Show a webhook without its secret',
       'webhookShow',
       WebhookPath.properties,
-      async (db, { webhookId }) => {
+      async (db, { webhookId }, may) => {
         const endpoint = await requireEndpoint(db, webhookId);
         const [oldestMs, notice = null] = [await lagOf(db, endpoint), await findNotice(db, endpoint)];
-        return { ...shownOf(endpoint), oldestMs, notice };
+        return { ...seenBy(may, shownOf(endpoint)), oldestMs, notice };
       },
     ),
     reads(
@@ -71,6 +73,11 @@ const shownOf = (endpoint: Endpoint, keys?: SigningKeys) => {
   const { partnerId, eventId, pausedBy } = endpoint;
   return { ...webhookOf(endpoint, keys), partnerId, eventId, pausedBy };
 };
+
+/** The path and the query of a URL can be a secret of the partner. Callers who may not change webhooks see the rest. */
+function seenBy<Shown extends { url: string }>(may: May, webhook: Shown): Shown {
+  return may('webhooks:write') ? webhook : { ...webhook, url: `${new URL(webhook.url).origin}/…` };
+}
 
 /** Returns a webhook after a change. Throws Failure if the change was refused. */
 export function changed(result: Changed | Refused) {

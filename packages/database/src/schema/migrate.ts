@@ -62,6 +62,12 @@ function inMigration(db: Database, work: (tx: Database, outdated: FilesOfFolders
   });
 }
 
+// Functions that run as the owner take the search path of their creation. Without pg_temp at the end, a temporary table of the caller
+// would come first.
+const SEARCH_PATH = `
+  select set_config('search_path', current_setting('search_path') || ', pg_temp', true)
+  where current_setting('search_path') !~ '\\mpg_temp\\M'`;
+
 /** Running services keep their right to call a function that is replaced. */
 async function replaceFunctions(db: Database, files: SqlFile[]) {
   if (files.length === 0) return;
@@ -72,6 +78,7 @@ async function replaceFunctions(db: Database, files: SqlFile[]) {
       and grantee not in (0, proowner)`.execute(db);
   // A function can use tables and columns of the table files, which run after it.
   await sql`set local check_function_bodies = off`.execute(db);
+  await sql.raw(SEARCH_PATH).execute(db);
   for (const file of files) await apply(db, file);
   if (await isDistributed(db)) await distributeFunctions(db);
   for (const { statement } of grants) await sql.raw(statement).execute(db);
@@ -167,7 +174,8 @@ async function readFolder(folder: (typeof FOLDERS)[number]) {
   return Promise.all(
     names.map(async (file) => {
       const text = await readFile(new URL(`${folder}/${file}`, SQL), 'utf8');
-      const hash = createHash('sha256').update(text).digest('hex');
+      const applied = folder === 'functions' ? SEARCH_PATH + text : text;
+      const hash = createHash('sha256').update(applied).digest('hex');
       const prefix = folder === 'grants' ? 'grants/' : '';
       return { name: prefix + file.replace('.sql', ''), folder, text, hash };
     }),

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '@floodgate/database';
+import { createPassSigner } from '@floodgate/passes';
+import { findRegistrations, passReferenceOf } from '@floodgate/registrations';
+import { sql } from 'kysely';
+import { expect } from 'vitest';
+import { commitBatch } from '../harness/committed-batch.ts';
+import { consoleTest } from '../harness/console-test.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { roleOf } from '../harness/service-roles.ts';
+
+const { test, given } = consoleTest();
+
+/** Every operation with a body or a query, in an order in which each finds what it needs. Values in braces come from earlier answers. */
+const CALLS: [route: string, given?: object][] = [
+  ['GET /events'],
+  ['POST /events', { name: 'Gala', passPrefix: 'GALA', duplicatePolicy: 'allow' }],
+  ['GET /events/{eventId}'],
+  ['PATCH /events/{eventId}', { venue: 'Town Hall' }],
+  ['GET /shards'],
+  ['POST /events/{eventId}/move', { shardId: 0 }],
+  ['PUT /events/{eventId}/partners/{partnerId}'],
+  ['GET /events/{eventId}/tickets'],
+  ['POST /events/{eventId}/tickets', { title: 'Standing', capacity: 5 }],
+  ['PATCH /tickets/{ticketId}', { capacity: 10 }],
+  ['POST /events/{eventId}/tickets/stop-all'],
+  ['POST /events/{eventId}/tickets/resume-all'],
+  ['GET /tickets/{ticketId}/allocations'],
+  ['PUT /tickets/{ticketId}/allocations/{partnerId}', { reserved: 1 }],
+  ['GET /tickets/{ticketId}/waiting-list'],
+  ['GET /events/{eventId}/registrations?partnerId={partnerId}'],
+  ['GET /events/{eventId}/attendees?format=ndjson'],
+  ['GET /registrations/{passReference}'],
+  ['GET /registrations/{passReference}/attendee'],
+  ['POST /attendees/find', { namePrefix: 'Jane' }],
+  ['PATCH /registrations/{passReference}/attendee', { fullName: 'Jane Roe' }],
+  ['POST /events/{eventId}/mail/enable'],
+  ['GET /mail'],
+  ['POST /registrations/{passReference}/resend'],
+  ['POST /events/{eventId}/mail/resend'],
+  ['POST /events/{eventId}/notify-holders'],
+  ['GET /events/{eventId}/mail/preview'],
+  ['POST /events/{eventId}/mail/pause'],
+  ['POST /events/{eventId}/mail/resume'],
+  ['POST /events/{eventId}/mail/disable'],
+  ['GET /mail/suppressions'],
+  ['POST /mail/suppressions/remove', { address: '{digest}' }],
+  ['POST /mail/test', { to: 'ann@example.com' }],
+  ['GET /passes/keys'],
+  ['POST /passes/verify', { token: '{token}' }],
+  ['POST /passes/keys'],
+  ['DELETE /passes/keys/{passKeyId}'],
+  ['GET /events/{eventId}/passes/event'],
+  ['GET /events/{eventId}/passes/revoked'],
+  [
+    'POST /registrations/{passReference}/attendee',
+    { fullName: 'Ann Other', emailAddress: 'ann@example.com' },
+  ],
+  ['POST /registrations/{otherPassReference}/cancel'],
+  ['GET /partners'],
+  ['POST /partners', { name: `partner ${randomUUID()}` }],
+  ['PUT /partners/{partnerId}/contact', { contactEmail: 'ann@example.com' }],
+  ['PUT /partners/{partnerId}/limit', { requestsPerSecond: 10 }],
+  ['PUT /partners/{partnerId}/weight', { weight: 2 }],
+  ['GET /keys?partnerId={partnerId}'],
+  ['POST /partners/{partnerId}/keys'],
+  ['POST /keys/{keyId}/rotate', { overlapMs: 1_000 }],
+  ['DELETE /keys/{keyId}'],
+  ['PUT /partners/{partnerId}/disabled', { disabled: false }],
+  ['GET /events/{eventId}/webhooks'],
+  ['POST /events/{eventId}/webhooks', { partnerId: '{partnerId}', url: 'https://partner.example/hook' }],
+  ['GET /webhooks/{webhookId}'],
+  ['GET /webhooks/{webhookId}/attempts'],
+  ['PATCH /webhooks/{webhookId}', { description: 'other' }],
+  ['POST /webhooks/{webhookId}/test'],
+  ['POST /webhooks/{webhookId}/replay', { since: '2026-11-21T09:00:00Z' }],
+  ['POST /webhooks/{webhookId}/rotate'],
+  ['POST /webhooks/{webhookId}/pause'],
+  ['POST /webhooks/{webhookId}/resume'],
+  ['DELETE /webhooks/{webhookId}'],
+  ['GET /events/{eventId}/gates'],
+  ['POST /events/{eventId}/gates', { name: 'Main' }],
+  ['PATCH /events/{eventId}/gates/{gateId}', { name: 'Side' }],
+  ['GET /events/{eventId}/devices'],
+  ['POST /events/{eventId}/devices', { name: 'Scanner', gates: ['{gateId}'] }],
+  ['POST /events/{eventId}/devices/{deviceId}/code'],
+  ['POST /events/{eventId}/devices/{deviceId}/revoke'],
+  ['GET /events/{eventId}/door-report'],
+  ['GET /backlog'],
+  ['GET /batches/failed'],
+  ['POST /batches/redrive'],
+  ['GET /reconcile'],
+  ['GET /processes'],
+  ['GET /audit'],
+  ['GET /operators'],
+  ['POST /operators', { name: '{operator}', role: 'viewer' }],
+  ['PATCH /operators/{operator}', { role: 'operator' }],
+  ['POST /operators/{operator}/reset-password'],
+  ['POST /operators/{operator}/sign-out'],
+  ['GET /access'],
+  ['POST /tokens', { name: 'deploys', scopes: ['events:read'], expiresAt: '{soon}' }],
+  ['DELETE /access/{accessId}'],
+  ['DELETE /events/{eventId}/partners/{partnerId}'],
+  ['POST /events/{eventId}/tickets/stop-all'],
+  ['POST /events/{eventId}/archive'],
+  ['POST /events/{eventId}/restore'],
+];
+
+/** What an answer gives to later calls. */
+const KEPT: Record<string, [name: string, field: string]> = {
+  'POST /events/{eventId}/tickets': ['ticketId', 'id'],
+  'POST /partners/{partnerId}/keys': ['keyId', 'keyId'],
+  'POST /events/{eventId}/webhooks': ['webhookId', 'id'],
+  'POST /events/{eventId}/gates': ['gateId', 'id'],
+  'POST /events/{eventId}/devices': ['deviceId', 'id'],
+  'POST /tokens': ['accessId', 'id'],
+};
+
+/** Those that are refused here, after their statements. */
+const REFUSED: Record<string, number> = { 'POST /mail/test': 409 };
+
+/** Not every answer is one JSON document. */
+async function call(token: string, route: string, body?: string) {
+  const [method, path] = route.split(' ') as [string, string];
+  const answer = await given.request(`/operator/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body }),
+  });
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json');
+  const isProblem = answer.headers.get('content-type')?.startsWith('application/problem+json');
+  return { status: answer.status, body: isJson || isProblem ? await answer.json() : await answer.text() };
+}
+
+async function passReferenceIn(db: Database, fixture: Fixture) {
+  const { serial } = await commitBatch(db, fixture);
+  await finalizePending(db, fixture.shardId);
+  const [row] = await findRegistrations(db, [{ ...fixture, serial }]);
+  return { row: row!, passReference: passReferenceOf(row!) };
+}
+
+test('every operation works with the privileges of the console', async () => {
+  const { db } = given.database;
+  const fixture = await createFixture(db);
+  const [first, other] = [await passReferenceIn(db, fixture), await passReferenceIn(db, fixture)];
+  const digest = 'ab'.repeat(32);
+  await sql`
+    insert into mail_suppressions (digest, reason, event_id)
+    values (${digest}, 'test', ${fixture.eventId})`.execute(db);
+  const values: Record<string, unknown> = {
+    eventId: fixture.eventId,
+    partnerId: fixture.partnerId,
+    passReference: first.passReference,
+    otherPassReference: other.passReference,
+    token: await createPassSigner(given.database).tokenFor(first.row),
+    passKeyId: 1,
+    digest,
+    operator: `operator ${randomUUID()}`,
+    soon: new Date(Date.now() + 60_000).toISOString(),
+  };
+  const fill = (text: string) =>
+    text.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
+  const filled = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(filled)
+      : typeof value === 'string' && value.startsWith('{')
+        ? values[value.slice(1, -1)]
+        : value;
+  const { session } = await given.addOperator('owner');
+  for (const [route, body] of CALLS) {
+    const sent = body && Object.fromEntries(Object.entries(body).map(([name, one]) => [name, filled(one)]));
+    const isRead = route.startsWith('GET');
+    const answer = await call(session, fill(route), isRead ? undefined : JSON.stringify(sent ?? {}));
+    expect([route, answer]).toEqual([
+      route,
+      { status: REFUSED[route] ?? 200, body: expect.anything() as unknown },
+    ]);
+    const [name, field] = KEPT[route] ?? [];
+    if (name) values[name] = (answer.body as Record<string, unknown>)[field!];
+  }
+  const { paths } = (await (await given.request('/operator/v1/openapi.json')).json()) as {
+    paths: Record<string, object>;
+  };
+  const shape = (route: string) => route.replace(/\?.*/, '').replaceAll(/\{\w+\}/g, '{}');
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace('/operator/v1', '')}`),
+  );
+  expect([...new Set(CALLS.map(([route]) => shape(route)))].toSorted()).toEqual(all.map(shape).toSorted());
+});
+
+test('a missing privilege is named, and is not a Postgres that does not answer', async () => {
+  const { session, cookie } = await given.addOperator('viewer');
+  const role = sql.id(roleOf('console'));
+  await sql`revoke select on held_seats from ${role}`.execute(given.database.db);
+  try {
+    const answer = await given.call(session, 'GET /reconcile');
+    expect(answer).toMatchObject({ status: 500, body: { title: 'The console lacks a privilege' } });
+    expect(answer.body).toMatchObject({
+      detail: expect.stringMatching(/permission denied for (table|relation) held_seats.*migrate/) as string,
+    });
+    await sql`revoke select on audit_log from ${role}`.execute(given.database.db);
+    const page = await given.request('/audit', { headers: { cookie } });
+    expect(await page.text()).toContain('permission denied for table audit_log');
+  } finally {
+    await sql`grant select on held_seats, audit_log to ${role}`.execute(given.database.db);
+  }
+});
