@@ -80,13 +80,19 @@ export async function updateLeased(db: Database, consumer: Consumer, change: Con
 }
 
 /** Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease. */
-export const advance = (db: Database, consumer: Consumer, cursor: number, inFlightUntil?: number | null) =>
+export const advance = (
+  db: Database,
+  consumer: Consumer,
+  cursor: number,
+  inFlightUntil?: number | null,
+  leaseSeconds = LEASE_SECONDS,
+) =>
   updateLeased(db, consumer, {
     last_offset: cursor,
     in_flight_until: inFlightUntil ?? null,
     failures: 0,
     failing_since: null,
-    leased_until: inSeconds(LEASE_SECONDS),
+    leased_until: inSeconds(leaseSeconds),
   });
 
 export const UNLEASED = { lease: null, leased_until: null };

@@ -13,6 +13,17 @@ import { reading } from '@floodgate/operators/reading';
 import type { Allocation } from './allocations.ts';
 import type { DescribedTicket } from './tickets.ts';
 
+interface ChangedSales {
+  tickets: number[];
+  active: boolean;
+  endedHolds?: number;
+}
+
+const WITH_HOLDS = [
+  '--with-holds',
+  'off sale: also end all baskets and offers, which could still be confirmed',
+] as const;
+
 /** `floodgate ticket …` */
 export function addTicketCommands(program: Command, cli: Cli) {
   const ticket = program.command('ticket').description("an event's tickets");
@@ -29,19 +40,22 @@ export function addTicketCommands(program: Command, cli: Cli) {
     .option('--title <title>', 'its title', parseText)
     .option('--capacity <seats>', 'how many seats it has; at least the number of seats taken', parseWhole)
     .option('--active', 'put it on sale')
+    .option(...WITH_HOLDS)
     // Not "conflicts": the library takes the value that --inactive implies for a given one.
     .hook('preAction', (command) => {
       const { active, inactive } = command.opts() as { active?: true; inactive?: true };
       if (active && inactive) command.error("option '--active' cannot be used with option '--inactive'");
     });
   addSharedOptions(update);
-  const changed = ({ tickets, active }: { tickets: number[]; active: boolean }) =>
-    tickets.length === 0
-      ? 'no ticket has changed'
-      : `${active ? 'on' : 'off'} sale: ${tickets.map((id) => `ticket ${id}`).join(', ')}`;
+  const changed = ({ tickets, active, endedHolds }: ChangedSales) => {
+    const named = tickets.map((id) => `ticket ${id}`).join(', ');
+    const sale = tickets.length === 0 ? 'no ticket has changed' : `${active ? 'on' : 'off'} sale: ${named}`;
+    return endedHolds === undefined ? sale : `${sale}\nheld seats that are released: ${endedHolds}`;
+  };
   performs('stop-all', 'stopSalesAction', changed)
     .description('take all tickets of an event off sale')
-    .argument('<eventId>', 'the event', parseId);
+    .argument('<eventId>', 'the event', parseId)
+    .option(...WITH_HOLDS);
   performs('resume-all', 'resumeSalesAction', changed)
     .description('put the same tickets on sale again')
     .argument('<eventId>', 'the event', parseId);
@@ -80,9 +94,10 @@ function addSharedOptions(command: CommandUnknownOpts) {
     .option('--waiting-closes <time>', 'when the waiting list closes, or none', parseTimeOrNone);
 }
 
-function textOf(ticket: DescribedTicket) {
+function textOf({ endedHolds, ...ticket }: DescribedTicket & { endedHolds?: number }) {
   const { id, ...others } = fieldsOf(ticket);
-  return record({ 'ticket id': id, ...others });
+  const ended = endedHolds === undefined ? {} : { 'held seats that are released': endedHolds };
+  return record({ 'ticket id': id, ...others, ...ended });
 }
 
 /** Returns the columns of a ticket for text output. */
