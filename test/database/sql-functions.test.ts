@@ -14,6 +14,7 @@ import { createPartner } from '@floodgate/partners';
 import { createPassSigner } from '@floodgate/passes';
 import {
   changeRegistrations,
+  compactHeldSeats,
   confirmBatches,
   createChangeGroups,
   expireHolds,
@@ -449,12 +450,50 @@ const confirming = (
     };
   }),
 });
+const heldRows = async () => {
+  const { rows } = await sql<{ rows: number }>`
+    select count(*)::integer as rows from held_seats
+    where shard_id = ${given.gala.shardId} and partner_id = ${given.gala.partnerId}`.execute(given.db);
+  return rows[0]!.rows;
+};
 const heldSeats = async () => {
   const { rows } = await sql<{ seats: number }>`
     select coalesce(sum(seats), 0)::integer as seats from held_seats
     where shard_id = ${given.gala.shardId} and partner_id = ${given.gala.partnerId}`.execute(given.db);
   return rows[0]!.seats;
 };
+
+test('compact_held_seats leaves one row for each ticket and partner, and none after the last hold', async () => {
+  const [first, second] = [await hold(given.ticketId, given.ticketId), await hold(given.ticketId)];
+  expect(await changeHolds('confirmed', confirming(first, 'a@example.com', 'b@example.com'))).toEqual([
+    'confirmed',
+  ]);
+  expect([await heldRows(), await heldSeats()]).toEqual([2, 1]);
+  expect(await compactHeldSeats(worker, given.gala.shardId, 1_000)).toBeGreaterThan(0);
+  expect([await heldRows(), await heldSeats()]).toEqual([1, 1]);
+  // A locked ticket is skipped.
+  expect(await changeHolds('released', { holdId: second.holdId, seats: second.seats })).toEqual(['released']);
+  const held = await holdTicket(given.db, given.ticketId);
+  await compactHeldSeats(worker, given.gala.shardId, 1_000);
+  expect(await heldRows()).toBe(2);
+  await held.release();
+  await compactHeldSeats(worker, given.gala.shardId, 1_000);
+  expect([await heldRows(), await heldSeats()]).toEqual([0, 0]);
+});
+
+test('end_holds ends the holds of a ticket, and no others', async () => {
+  const other = await given.gala.addTicket();
+  const [ended, kept] = [await hold(given.ticketId), await hold(other)];
+  await perform(
+    operator,
+    updateTicketAction,
+    { ticketId: given.ticketId, active: false, withHolds: true },
+    'tests',
+  );
+  expect(await changeHolds('confirmed', confirming(ended, 'a@example.com'))).toEqual(['too-late']);
+  expect(await changeHolds('confirmed', confirming(kept, 'b@example.com'))).toEqual(['confirmed']);
+  expect(await expireHolds(worker, given.gala.shardId, 100)).toBe(1);
+});
 
 describe('change_holds', () => {
   test('confirms holds with their attendees, each completely or not at all', async () => {

@@ -145,6 +145,22 @@ test('a bulk call holds all of its seats', async () => {
   expect(states).toEqual(['reserved', 'cancelled', 'cancelled']);
 });
 
+test('HOLD_LIMIT_SECONDS limits every kind of hold', async () => {
+  const api = await startInProcessApi({ DATABASE_URL: given.database.url, HOLD_LIMIT_SECONDS: '120' });
+  const partner = new PartnerClient(api.baseUrl, given.gala);
+  const headers = { 'hold-for': '600' };
+  await given.useTicket({ capacity: 10 });
+  const organizedEventTicketID = given.ticketId;
+  await partner.register(attendee(given.ticketId), headers);
+  await partner.post('/register/bulk', { registrations: [attendee(given.ticketId)] }, headers);
+  await partner.post('/holds', { tickets: [{ organizedEventTicketID, seats: 1 }] }, headers);
+  const { rows } = await sql<{ seconds: number }>`
+    select extract(epoch from held_until - reserved_at)::float8 as seconds from registrations
+    where ticket_id = ${given.ticketId}`.execute(given.db);
+  expect(rows).toEqual([{ seconds: 120 }, { seconds: 120 }, { seconds: 120 }]);
+  await api.close();
+});
+
 describe('a partner holds a share of a ticket at most', () => {
   const HOLD = { 'hold-for': '60' };
 

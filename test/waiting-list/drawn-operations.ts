@@ -59,7 +59,7 @@ export async function createWorld(db: Database, random: Random): Promise<World> 
   await grantEvent(db, other.id, fixture.eventId);
   const ticketIds: number[] = [];
   for (let count = random.between(1, 2); count > 0; count -= 1)
-    ticketIds.push(await fixture.addTicket({ capacity: random.between(1, 8), offerHours: 24 }));
+    ticketIds.push(await fixture.addTicket({ capacity: random.between(1, 5), offerHours: 24 }));
   return {
     fixture,
     partnerIds: [fixture.partnerId, other.id],
@@ -246,7 +246,7 @@ const OPERATIONS: Record<string, [weight: number, run: Operation]> = {
   ],
   expire: [3, expire],
   raise: [
-    1,
+    2,
     (db, world, random) => changeTicket(db, world, random, `capacity = capacity + ${random.between(1, 2)}`),
   ],
   lower: [

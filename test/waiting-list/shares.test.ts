@@ -101,6 +101,7 @@ test('of 60 freed seats a partner with 2,000 older entries gets its share, and e
     hoarded = await join(given.gala, 2_000);
     for (const other of others) waiting.push(...(await join(other, 1)));
   });
+  await sql`analyze waiting_entries`.execute(given.db);
   // Entries of a partner at its share are not read.
   const read = await rowsRead(
     given.database.url,

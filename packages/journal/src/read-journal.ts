@@ -205,9 +205,10 @@ async function readSegments(
   const { shardId, kinds } = filter;
   const { rows } = await sql<(SegmentSlice | { isEnd: null }) & { head: number; keptAfter: number }>`
     with head as (
-      select last_offset as head, coalesce((
+      -- An aggregate has a row also for a shard without a head, whose journal is empty.
+      select coalesce(max(last_offset), 0) as head, coalesce((
         select last_offset - count from journal_segments where shard_id = ${shardId} order by last_offset limit 1
-      ), last_offset) as kept_after
+      ), max(last_offset), 0) as kept_after
       from journal_heads where shard_id = ${shardId}
     ),
     segment as materialized (${selectSegments(filter, after, segments + 1)}),

@@ -3,9 +3,10 @@ import { timeText } from './time-text.ts';
 
 const text = (timeZone: string | null, startsAt: string, endsAt?: string, language = 'en') =>
   // Versions of Unicode's data differ in spaces and commas.
-  timeText({ timeZone, language }, new Date(startsAt), endsAt ? new Date(endsAt) : null)
-    .replaceAll(/[\s,]+/g, ' ')
-    .replaceAll(/ ?[–-] ?(?=\d|[A-Z])/g, ' – ');
+  timeText({ timeZone, language }, new Date(startsAt), endsAt ? new Date(endsAt) : null).replaceAll(
+    /[\s,]+/g,
+    ' ',
+  );
 
 test.for([
   ['within a day', 'Europe/Berlin', '2026-12-04T11:00+01:00', '2026-12-04T23:00+01:00', /11:00 – 23:00 CET$/],

@@ -122,6 +122,9 @@ interface EntryRow extends Omit<WaitingEntry, 'dateJoined' | 'dateExpires'> {
   expiresAt: Date | null;
 }
 
+/** An entry in the result of the SQL function. */
+type StoredEntry = Omit<EntryRow, 'joinedAt' | 'expiresAt'> & { joinedAt: string; expiresAt: string | null };
+
 const describeEntry = <Row extends EntryRow>({ joinedAt, expiresAt, ...row }: Row) => ({
   ...row,
   dateJoined: formatTimestamp(joinedAt),
@@ -139,50 +142,20 @@ export async function findEntries(
   const column = (name: keyof EntryQuery) => plainArray(queries.map((query) => query[name]));
   const shardId = queries[0]?.shardId;
   if (shardId === undefined) return [];
-  const { rows } = await sql<EntryRow & { nth: number }>`
-    with entry as materialized (
-      select query.nth, e.*
-      from unnest(${column('entry')}::uuid[], ${column('partnerId')}::integer[], ${column('eventId')}::integer[])
-        with ordinality as query (id, partner_id, event_id, nth)
-      -- Looked up by key (offset 0): see findRegistrations. Not *: the API cannot read contacts.
-      cross join lateral (
-        select serial, id, ticket_id, seats, partner_reference, state, joined_at, expires_at, skipped
-        from waiting_entries
-        where shard_id = ${shardId} and id = query.id
-          and partner_id = query.partner_id and event_id = query.event_id
-        offset 0
-      ) e
-    ), place as materialized (
-      select first.serial, first.place
-      from (select distinct ticket_id from entry where state = 'waiting') list
-      cross join lateral (
-        select serial, row_number() over (order by serial)::integer as place
-        from (
-          select serial from waiting_entries
-          -- The condition on the seats is that of the index.
-          where shard_id = ${shardId} and ticket_id = list.ticket_id and state = 'waiting' and seats > 0
-          order by serial limit ${PLACES}
-        ) waiter
-      ) first
-    )
-    select entry.nth, entry.id as entry, entry.ticket_id as "organizedEventTicketID", entry.seats,
-      entry.partner_reference, entry.state, entry.joined_at,
-      case when entry.state = 'waiting' then coalesce(place.place, ${PLACES + 1}) end as position,
-      case when entry.state = 'waiting' then later.number else entry.skipped end as skipped,
-      case when entry.state = 'offered' then entry.expires_at end as expires_at
-    from entry
-    left join place on place.serial = entry.serial
-    left join lateral (
-      select count(*)::integer as number
-      from (
-        select from waiting_entries
-        where shard_id = ${shardId} and ticket_id = entry.ticket_id and serial > entry.serial
-          and offered_at is not null and entry.state = 'waiting'
-        limit ${PLACES}
-      ) served
-    ) later on true`.execute(inCamelCase(db));
-  const byPosition = new Map(rows.map(({ nth, ...row }) => [nth, describeEntry(row)]));
-  return queries.map((_, index) => byPosition.get(index + 1));
+  const { rows } = await sql<{ found: (StoredEntry | null)[] }>`
+    select find_waiting(
+      ${shardId}::integer, ${column('entry')}::uuid[], ${column('partnerId')}::integer[], ${column('eventId')}::integer[],
+      ${PLACES}::integer
+    ) as found`.execute(db);
+  return rows[0]!.found.map((entry) => {
+    if (!entry) return undefined;
+    const { joinedAt, expiresAt, ...row } = entry;
+    return describeEntry({
+      ...row,
+      joinedAt: new Date(joinedAt),
+      expiresAt: expiresAt === null ? null : new Date(expiresAt),
+    });
+  });
 }
 
 /** Returns an entry of a partner as it sees it, or undefined if there is none. */

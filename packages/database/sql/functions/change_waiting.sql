@@ -6,6 +6,7 @@ create or replace function change_waiting(
 ) returns void
 language plpgsql
 set enable_seqscan = off
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
@@ -39,7 +40,10 @@ begin
     cross join lateral (
       select count(*)::integer as number from (
         select from waiting_entries
-        where shard_id = shard and ticket_id = waiter.ticket and serial > waiter.serial and offered_at is not null limit 1000
+        -- Rows are compared and in order, so that only the index of served entries qualifies.
+        where shard_id = shard and (ticket_id, serial) > (waiter.ticket, waiter.serial)
+          and (ticket_id, serial) < (waiter.ticket + 1, 0) and offered_at is not null
+        order by ticket_id, serial limit 1000
       ) served
     ) later
     order by position
