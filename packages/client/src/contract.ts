@@ -16,7 +16,7 @@ export const RESPONSE_CODES = {
   '34': final('No such registration'),
   '35': final("The registration's state does not allow this"),
   '36': final('Not registered: another registration of the call was refused'),
-  '37': final('More seats of this ticket than you can hold at a time'),
+  '37': final('You already hold your maximum number of seats of this ticket'),
   '38': final('The ticket is not sold out'),
   '39': final('The ticket has no open waiting list'),
   '40': final('The Idempotency-Key was used with a different request'),
