@@ -1,6 +1,7 @@
 import { queueDeliveries, SendLoop, type DeliveryKind } from '@floodgate/deliveries';
 import { sql } from 'kysely';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -31,8 +32,11 @@ test('a delivery whose lease is about to end is put back: nothing was sent, and 
   const { promise: permitted, resolve: permit } = Promise.withResolvers<void>();
   let sent = 0;
   const errors: Error[] = [];
+  // Connections of its own: most of its statements wait.
+  const db = connectInTest(given.database.url, 5);
+  onTestFinished(() => db.destroy());
   const loop = new SendLoop<Message>({
-    db: given.db,
+    db,
     kinds: [kind],
     queue: () => Promise.resolve(false),
     send: () => {
@@ -62,4 +66,5 @@ test('a delivery whose lease is about to end is put back: nothing was sent, and 
   await waitUntil('it is put back', async () => (await stored())[0]!.state === 'queued');
   expect(await stored()).toEqual([{ state: 'queued', attempts: 0, twice: false }]);
   expect(sent).toBe(0);
+  expect(errors).toEqual([]);
 });
