@@ -153,8 +153,8 @@ test('no hold lasts beyond the end of the sale as it is known when the hold is m
   const { rows } = await sql<{ end: Date }>`select now() + interval '5 minutes' as end`.execute(given.db);
   const { end } = rows[0]!;
   const other = await given.gala.addTicket({ capacity: 100 });
-  const setSale = (ticketId: number, change: string) =>
-    sql`update tickets set ${sql.raw(change)} where id = ${ticketId}`.execute(given.db);
+  const setSale = (ticketId: number, setting: string) =>
+    sql`update tickets set ${sql.raw(setting)} where id = ${ticketId}`.execute(given.db);
   const setEnd = (ticketId: number, minutes: number) =>
     sql`update tickets set sale_ends_at = ${end}::timestamptz + make_interval(mins => ${minutes}) where id = ${ticketId}`.execute(
       given.db,

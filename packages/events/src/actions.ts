@@ -89,7 +89,7 @@ export const updateEventAction = defineAction({
   },
 });
 
-/** The settings that attendees have in their e-mails and calendars. The zone is told with the start. */
+/** The settings that attendees have in their e-mails and calendars. They contain the zone if they contain a time. */
 const placeOf = ({ name, startsAt, endsAt, venue, timeZone }: Event) =>
   JSON.stringify([name, startsAt, endsAt, venue, startsAt && timeZone]);
 

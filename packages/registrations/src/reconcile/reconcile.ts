@@ -98,9 +98,18 @@ const ofTickets = (shard: number) => sql`
   group by ticket_id, partner_id
   having sum(held) <> sum(counted)
 
+  union all ${ofWaitingLists(shard)}
+
+  -- Tickets that cannot be found, because their event leads to another shard.
+  union all
+  select 'ticket ' || t.id, 'is here, but its event ' || e.id || ' lives in shard ' || e.shard_id
+  from ticket t join events e on e.id = t.event_id
+  where e.shard_id <> ${shard}
+`;
+
+const ofWaitingLists = (shard: number) => sql`
   -- Waiting lists whose count differs from their entries, also by partner, and entries that waited while a later one of the same partner,
   -- which needs no fewer seats, got an offer. An entry of another partner may pass: this one may have held its share.
-  union all
   select 'ticket ' || t.id, 'waiting is ' || t.waiting || ', but ' || coalesce(w.entries, 0) || ' entries wait'
   from ticket t
   left join (
@@ -125,12 +134,6 @@ const ofTickets = (shard: number) => sql`
     from waiter w cross join generate_series(1, 10) as size
   ) w
   where seats = size and later_offer < coalesce(offered_at, ended_at, 'infinity')
-
-  -- Tickets that cannot be found, because their event leads to another shard.
-  union all
-  select 'ticket ' || t.id, 'is here, but its event ' || e.id || ' lives in shard ' || e.shard_id
-  from ticket t join events e on e.id = t.event_id
-  where e.shard_id <> ${shard}
 `;
 
 const ofBatches = (shard: number) => sql`

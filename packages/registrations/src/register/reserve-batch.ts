@@ -355,6 +355,12 @@ function countWanted(reservations: readonly Reservation[]) {
   return { wanted, indexes: entries.map(({ index }) => index) };
 }
 
+const refused = (kind: Refusal, replayed: boolean, limit?: number): SeatOutcome => ({
+  kind,
+  replayed,
+  ...(limit !== undefined && { limit }),
+});
+
 function readOutcomes(
   { outcomes, serials, first, replays, limits }: Answer,
   reservations: readonly Reservation[],
@@ -368,8 +374,7 @@ function readOutcomes(
     const replay = before.get(index);
     if (kind === 'existing') return { kind, serial: replay!.serial!, passCode: replay!.passCode! };
     const replayed = replay !== undefined;
-    const limit = holdLimits.get(index);
-    if (kind !== 'registered') return { kind, replayed, ...(limit !== undefined && { limit }) };
+    if (kind !== 'registered') return refused(kind, replayed, holdLimits.get(index));
     const seat = replay ?? { serial: granted[index] ?? null, passCode };
     // The registration of the earlier answer no longer exists, so its pass reference is unknown.
     if (seat.serial === null || seat.passCode === null) return { kind: 'failed' };

@@ -158,7 +158,7 @@ export async function keepRefused(
 /**
  * Builds the message of at least one item. It covers the entries after the offset `after`, up to the last item. `previous` is the cursor of
  * the previous message; no entry between `previous` and `after` is for this endpoint. The id is that of the content: after a crash, a
- * message is built again, and if a ticket or a gate has another name by then, it is another message.
+ * message is built again, and if a ticket or a gate was renamed, it is another message.
  */
 function buildMessage(
   to: EndpointToDeliver,
