@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import { createFixture } from '../harness/fixture.ts';
-import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { attendee, PartnerClient, type Answer } from '../harness/partner-client.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { startApiProcess } from '../harness/service-process.ts';
 
@@ -49,15 +49,16 @@ test('32 callers who ask for their places delay the reads of others no more than
     return median(times);
   };
   /** Reads while so many callers poll, one call after the other. */
-  const readWhile = async (poll: (index: number) => Promise<unknown>) => {
+  const readWhile = async (poll: (index: number) => Promise<Answer>) => {
     const over = new AbortController();
     let polls = 0;
     const pollers = Array.from({ length: POLLERS }, async () => {
-      while (!over.signal.aborted) await poll((polls += 1));
+      while (!over.signal.aborted) expect((await poll((polls += 1))).body.responseCode).toBe('00');
     });
     const ms = await read();
     over.abort();
     await Promise.all(pollers);
+    process.stdout.write(`${polls} calls meanwhile\n`);
     return ms;
   };
   await read();
