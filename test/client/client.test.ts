@@ -350,7 +350,8 @@ test('a basket is held, extended, released in part and confirmed, and found by i
 
 test('a contact waits for a ticket that is sold out, accepts an offer, and declines one', async () => {
   const client = open();
-  const list = await given.gala.addTicket({ capacity: 1, offerHours: 24 });
+  const list = await given.gala.addTicket({ capacity: 2, offerHours: 24 });
+  passOf(await client.register(guest(2, list)));
   const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
   const request = { organizedEventTicketID: list, contact };
   expect(await client.waitingList.join(request)).toMatchObject({ code: '38' });
@@ -488,7 +489,7 @@ const page = (status: number): Instead => ({ status, body: '<html>' });
 
 test.each<[string, Instead[]]>([
   ['41', [says(409, '41')]],
-  ['50', [says(429, '50')]],
+  ['50', [says(429, '50', { 'retry-after': '1' })]],
   ['90', [says(503, '90')]],
   ['91', [says(503, '91')]],
   ['99', [says(500, '99'), says(500, '99')]],
@@ -503,6 +504,16 @@ test.each<[string, Instead[]]>([
   expect(new Set(proxy.requests.map((request) => JSON.stringify(request))).size).toBe(1);
   await Promise.all([1, 2].map((index) => client.register(guest(index))));
   expect(await stored()).toEqual([0, 1, 2]);
+  await client.close();
+});
+
+test('a call that can never pass is not repeated', async () => {
+  await using proxy = await startAnsweringProxy(given.api.baseUrl, [says(429, '50'), says(429, '50')]);
+  const client = open({ baseUrl: proxy.baseUrl });
+  const request = { tickets: [{ organizedEventTicketID: given.ticketId, seats: 20 }] };
+  expect(await client.holds.create(request)).toMatchObject({ code: '50' });
+  expect(await client.register(guest(), { idempotencyKey: 'alone' })).toMatchObject({ code: '50' });
+  expect(proxy.requests).toHaveLength(2);
   await client.close();
 });
 

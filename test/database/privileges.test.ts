@@ -369,10 +369,13 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   replace_attendee: ['api', 'console'],
   join_waiting: ['api'],
   leave_waiting: ['api'],
+  find_waiting: ['api'],
   serve_waiting_lists: ['worker'],
   finalize_batches: ['worker'],
   expire_holds: ['worker'],
   index_attendees: ['worker'],
+  compact_held_seats: ['worker'],
+  end_holds: ['console'],
   // Called by functions of the owner.
   record_changes: [],
   release_registrations: [],

@@ -14,6 +14,7 @@ import { createPartner } from '@floodgate/partners';
 import { createPassSigner } from '@floodgate/passes';
 import {
   changeRegistrations,
+  compactHeldSeats,
   confirmBatches,
   createChangeGroups,
   expireHolds,
@@ -136,6 +137,8 @@ const change = (to: 'cancelled' | 'confirmed', serials: readonly number[], deadl
     given.gala.shardId,
     to,
     serials.map((serial) => ({ ...given.gala, serial, passCode, deadline })),
+    0,
+    20,
   );
 
 const takenOf = async (...tickets: number[]) => {
@@ -275,10 +278,10 @@ describe('reserve_batch', () => {
   test('grants a partner no more held seats than its share', async () => {
     const held = (count: number) => seats(count, given.ticketId, { holdSeconds: 600 });
     const reserveHeld = async (count: number) =>
-      kindsOf(await reserveBatch(api, randomUUID(), held(count), { holdSharePercent: 30 }));
-    expect(await reserveHeld(2)).toEqual(['registered', 'registered']);
-    expect(await reserveHeld(2)).toEqual(['registered', 'hold-limit']);
-    expect(await takenOf(given.ticketId)).toEqual([3]);
+      kindsOf(await reserveBatch(api, randomUUID(), held(count), { holdSharePercent: 50 }));
+    expect(await reserveHeld(3)).toEqual(['registered', 'registered', 'registered']);
+    expect(await reserveHeld(3)).toEqual(['registered', 'registered', 'hold-limit']);
+    expect(await takenOf(given.ticketId)).toEqual([5]);
   });
 
   test('waits for a locked ticket; of two batches one gets the last seats', async () => {
@@ -424,7 +427,7 @@ const groups = () => ({
   onCommitted: () => {},
 });
 const changeHolds = (to: HoldChange, ...holds: ChangedHold[]) =>
-  createHoldGroups({ ...groups(), mostSeconds: 1_800 }, to).commit(holds, given.gala.shardId);
+  createHoldGroups({ ...groups(), holdLimitSeconds: 1_800 }, to).commit(holds, given.gala.shardId);
 
 /** Holds seats without attendees. */
 async function hold(...tickets: number[]) {
@@ -447,12 +450,50 @@ const confirming = (
     };
   }),
 });
+const heldRows = async () => {
+  const { rows } = await sql<{ rows: number }>`
+    select count(*)::integer as rows from held_seats
+    where shard_id = ${given.gala.shardId} and partner_id = ${given.gala.partnerId}`.execute(given.db);
+  return rows[0]!.rows;
+};
 const heldSeats = async () => {
   const { rows } = await sql<{ seats: number }>`
     select coalesce(sum(seats), 0)::integer as seats from held_seats
     where shard_id = ${given.gala.shardId} and partner_id = ${given.gala.partnerId}`.execute(given.db);
   return rows[0]!.seats;
 };
+
+test('compact_held_seats leaves one row for each ticket and partner, and none after the last hold', async () => {
+  const [first, second] = [await hold(given.ticketId, given.ticketId), await hold(given.ticketId)];
+  expect(await changeHolds('confirmed', confirming(first, 'a@example.com', 'b@example.com'))).toEqual([
+    'confirmed',
+  ]);
+  expect([await heldRows(), await heldSeats()]).toEqual([2, 1]);
+  expect(await compactHeldSeats(worker, given.gala.shardId, 1_000)).toBeGreaterThan(0);
+  expect([await heldRows(), await heldSeats()]).toEqual([1, 1]);
+  // A locked ticket is skipped.
+  expect(await changeHolds('released', { holdId: second.holdId, seats: second.seats })).toEqual(['released']);
+  const held = await holdTicket(given.db, given.ticketId);
+  await compactHeldSeats(worker, given.gala.shardId, 1_000);
+  expect(await heldRows()).toBe(2);
+  await held.release();
+  await compactHeldSeats(worker, given.gala.shardId, 1_000);
+  expect([await heldRows(), await heldSeats()]).toEqual([0, 0]);
+});
+
+test('end_holds ends the holds of a ticket, and no others', async () => {
+  const other = await given.gala.addTicket();
+  const [ended, kept] = [await hold(given.ticketId), await hold(other)];
+  await perform(
+    operator,
+    updateTicketAction,
+    { ticketId: given.ticketId, active: false, withHolds: true },
+    'tests',
+  );
+  expect(await changeHolds('confirmed', confirming(ended, 'a@example.com'))).toEqual(['too-late']);
+  expect(await changeHolds('confirmed', confirming(kept, 'b@example.com'))).toEqual(['confirmed']);
+  expect(await expireHolds(worker, given.gala.shardId, 100)).toBe(1);
+});
 
 describe('change_holds', () => {
   test('confirms holds with their attendees, each completely or not at all', async () => {
@@ -535,8 +576,8 @@ describe('expire_holds', () => {
 describe('waiting lists', () => {
   let sold: number[];
   beforeEach(async () => {
-    await given.useTicket({ capacity: 2, offerHours: 24 });
-    sold = await sell(...seats(2));
+    await given.useTicket({ capacity: 4, offerHours: 24 });
+    sold = await sell(...seats(4));
   });
 
   const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
@@ -574,7 +615,7 @@ describe('waiting lists', () => {
       keyed,
       call(1, null, free),
       call(2),
-      call(3),
+      call(5),
       call(1, null, await given.gala.addTicket()),
     );
     expect(joined.map(({ outcome, place }) => [outcome, place])).toEqual([
@@ -584,6 +625,7 @@ describe('waiting lists', () => {
       ['too-many', null],
       ['no-list', null],
     ]);
+    expect(await join(call(2))).toMatchObject([{ outcome: 'list-limit' }]);
     expect(await join(call(1, 'once'), call(2, 'once'))).toMatchObject([
       { outcome: 'joined', id: keyed.id },
       { outcome: 'key-reused' },
@@ -600,7 +642,7 @@ describe('waiting lists', () => {
     await endHolds(given.db, given.gala);
     expect(await expireHolds(worker, given.gala.shardId, 100)).toBe(1);
     expect(await entryStates(entries)).toEqual(['expired', 'offered', 'waiting']);
-    expect(await takenOf(given.ticketId)).toEqual([2]);
+    expect(await takenOf(given.ticketId)).toEqual([4]);
     expect(await waitingKinds()).toEqual(['joined', 'joined', 'joined', 'offered', 'offered', 'expired']);
   });
 
@@ -627,13 +669,13 @@ describe('waiting lists', () => {
     expect(await leave(entries[2]!)).toBe(true);
     expect(await entryStates(entries)).toEqual(['left', 'offered', 'left']);
     expect(await leave(entries[1]!)).toBe(true);
-    expect(await takenOf(given.ticketId)).toEqual([1]);
+    expect(await takenOf(given.ticketId)).toEqual([3]);
     expect(await waitingOf()).toEqual({ waiting: 0 });
   });
 
   test('serve_waiting_lists offers the seats of a raised capacity, and ends a closed list', async () => {
-    const entries = await wait(3 - 1, 1, 1);
-    await perform(given.db, updateTicketAction, { ticketId: given.ticketId, capacity: 3 }, 'tests');
+    const entries = await wait(2, 1, 1);
+    await perform(given.db, updateTicketAction, { ticketId: given.ticketId, capacity: 5 }, 'tests');
     expect(await serve()).toBe(1);
     expect(await entryStates(entries)).toEqual(['waiting', 'offered', 'waiting']);
     await perform(
@@ -653,7 +695,7 @@ describe('waiting lists', () => {
     const entries = await wait(1, 1);
     await change('cancelled', [sold[0]!]);
     expect(await resetEvent(api, createChangeGroups(groups(), 'cancelled'), given.gala)).toEqual({
-      cancelled: 1,
+      cancelled: 3,
       more: false,
     });
     expect(await entryStates(entries)).toEqual(['left', 'left']);

@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { registrationsWorker } from '@floodgate/registrations/worker';
 import { perform } from '@floodgate/audit';
 import { moveEventAction } from '@floodgate/events/actions';
-import { reconcile } from '@floodgate/registrations';
+import { changeRegistrations, reconcile, reserveBatch } from '@floodgate/registrations';
 import { createTicketAction, updateTicketAction } from '@floodgate/tickets/actions';
 import { listTickets } from '@floodgate/tickets';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { createTestDatabase } from '../harness/database.ts';
 import { eventTest } from '../harness/event-test.ts';
-import { createFixture } from '../harness/fixture.ts';
+import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { reservationOf } from '../harness/reservation.ts';
+import { joinWaitingList } from '../harness/waiting-list.ts';
 import { runCli } from '../harness/service-process.ts';
 
 const { test, given } = eventTest({
@@ -84,6 +87,25 @@ test('an event is not moved to where there is no shard, whoever has registered f
   await expect(move(1 - (await shardOf(given.gala.eventId)))).rejects.toThrow('the event has registrations');
   await sql`update tickets set taken = 0 where event_id = ${given.gala.eventId}`.execute(given.database.db);
 });
+
+test('an event stays while something waits for the worker, or for a seat', async () => {
+  const { db } = given.database;
+  const [sold, waited] = [await createFixture(db), await createFixture(db)];
+  const moveOf = ({ eventId, shardId }: Fixture) =>
+    perform(db, moveEventAction, { eventId, shardId: 1 - shardId }, 'test');
+  // Its seat is free again, and its batch is not in the journal yet.
+  const [seat] = await reserveBatch(db, randomUUID(), [reservationOf(sold, await sold.addTicket())]);
+  await changeRegistrations(db, sold.shardId, 'cancelled', [{ ...sold, ...(seat as Seat) }]);
+  await expect(moveOf(sold)).rejects.toThrow('the event has registrations');
+  const organizedEventTicketID = await waited.addTicket({ capacity: 1, offerHours: 24 });
+  await sql`update tickets set taken = 1 where id = ${organizedEventTicketID}`.execute(db);
+  const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
+  await joinWaitingList(db, waited, { organizedEventTicketID, contact }, null, 10_000);
+  await sql`update tickets set taken = 0 where id = ${organizedEventTicketID}`.execute(db);
+  await expect(moveOf(waited)).rejects.toThrow('the event has waiting lists with entries');
+});
+
+type Seat = Record<'serial' | 'passCode', number>;
 
 async function shardOf(eventId: number): Promise<number> {
   const { rows } = await sql<{ shard: number }>`

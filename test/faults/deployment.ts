@@ -246,6 +246,8 @@ export async function deploy(
       NODE_OPTIONS: `--import=${new URL('heartbeat.ts', import.meta.url).href}`,
       HEARTBEAT_FILE: path.join(heartbeats, String(port)),
       DATABASE_URL: wires.apiToPostgres.through(databaseUrl),
+      // So a free seat is always for the oldest entry that it can serve.
+      HOLD_SHARE_PERCENT: '100',
       QUEUE_URL: cluster?.url ?? wires.apiToRedis.through(redis.url),
       PORT: String(port),
     };
@@ -257,6 +259,7 @@ export async function deploy(
     const env = {
       LOG_LEVEL: 'trace',
       DATABASE_URL: wires.workerToPostgres.through(databaseUrl),
+      HOLD_SHARE_PERCENT: '100',
       QUEUE_URL: cluster?.url ?? wires.workerToRedis.through(redis.url),
     };
     return new ServiceUnderTest((more) => startWorkerProcess({ ...env, ...more }));

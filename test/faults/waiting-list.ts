@@ -279,7 +279,7 @@ export async function findNewcomers(
   // Two partners sell an event.
   for (const event of new Map(events.map((one) => [one.fixture.eventId, one])).values()) {
     problems.push(...(await newcomersOf(db, event)));
-    problems.push(...(await findProblemsOfLists(db, event)));
+    problems.push(...(await findProblemsOfLists(db, { ...event, holdSharePercent: 100 })));
   }
   return problems.map((problem) => ({ kind: 'wrong', problem }));
 }

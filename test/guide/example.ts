@@ -29,13 +29,13 @@ export async function startExample() {
   const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
   /** Returns a ticket that is sold out, and an entry of its waiting list. */
   async function addWaitedFor(title: string) {
-    const organizedEventTicketID = await gala.addTicket({ title, capacity: 2, offerHours: 24 });
-    await sql`update tickets set taken = 2 where id = ${organizedEventTicketID}`.execute(database.db);
+    const organizedEventTicketID = await gala.addTicket({ title, capacity: 20, offerHours: 24 });
+    await sql`update tickets set taken = 20 where id = ${organizedEventTicketID}`.execute(database.db);
     const answer = await partner.post('/waiting-list', { organizedEventTicketID, contact });
     return answer.body.responseData as WaitingEntry;
   }
   const [waiting, offered] = [await addWaitedFor('Dinner'), await addWaitedFor('Gallery')];
-  await sql`update tickets set capacity = 3 where id = ${offered.organizedEventTicketID}`.execute(
+  await sql`update tickets set capacity = 21 where id = ${offered.organizedEventTicketID}`.execute(
     database.db,
   );
   await serveWaitingLists(database.db, gala.shardId, 1);

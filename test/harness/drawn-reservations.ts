@@ -23,7 +23,7 @@ const WINDOWS = {
   'is over': { isOpen: false, dates: () => ({ saleStartsAt: hours(-2), saleEndsAt: hours(-1) }) },
 } satisfies Record<string, { isOpen: boolean; dates: () => Partial<TicketSettings> }>;
 
-/** A partner's share of a ticket in held seats: one or two seats of the drawn tickets. */
+/** A partner's share of a ticket in held seats: less than four seats of the drawn tickets, so a share is four. */
 export const HOLD_SHARE_PERCENT = 40;
 
 export interface DrawnTicket {
@@ -107,7 +107,7 @@ const anyAllocation: fc.Arbitrary<DrawnAllocation> = fc.record({
 
 export const anyTicket: fc.Arbitrary<DrawnTicket> = fc.record({
   event: fc.nat(1),
-  capacity: fc.nat(5),
+  capacity: fc.nat(7),
   active: seldom(false, true),
   window: anyWindow,
   allocations: fc.oneof(
@@ -126,7 +126,7 @@ const anyReservation: fc.Arbitrary<DrawnReservation> = fc.record({
   attendee: fc.nat(5),
   key: fc.option(fc.nat(3), { freq: 2 }),
   fingerprint: seldom(1, 0),
-  isHeld: seldom(true, false),
+  isHeld: fc.boolean(),
   gender: fc.option(fc.string({ maxLength: 8 }).filter((text) => !text.includes('\0'))),
   extraData1: fc.option(fc.constantFrom('', '{"a":1,"b"}', 'NULL', '\\', '日本 🎟', '"', "'; --")),
 });

@@ -5,6 +5,14 @@ import type { Answer } from './partner-client.ts';
 // Compared as text: a strict client may require the order, and a parser would hide a repeated field.
 const FAILURE = /^\{"responseCode":"[0-9]{2}","responseMessage":"(?:[^"\\]|\\.)+","responseData":null\}$/;
 
+/** Expects the envelope of a call that is larger than the rate limit: it can never pass, so it has no Retry-After. */
+export function expectTooLarge(answer: Answer): void {
+  expect(answer.text).toMatch(FAILURE);
+  expect({ code: answer.body.responseCode, status: answer.status }).toEqual({ code: '50', status: 429 });
+  expect(answer.body.responseMessage).toMatch(/\. It can never pass: send smaller calls$/);
+  expectRetryAfter(answer, undefined);
+}
+
 /** Expects the envelope of a failure with this code and status, and everything that the catalogue defines for the code. */
 export function expectFailure(answer: Answer, code: FailureCode, status?: number): void {
   const { httpStatuses, retryAfterSeconds } = RESPONSE_CODES[code];

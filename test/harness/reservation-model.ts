@@ -38,6 +38,7 @@ type ExpectedOfBulk = { kind: 'key-reused' } | { kind: 'bulk'; outcomes: Expecte
 type Refused = {
   kind: Exclude<Refusal, 'in-progress' | 'overloaded' | 'unknown' | 'failed'>;
   replayed?: boolean;
+  limit?: number;
 };
 type Existing = { kind: 'existing'; serial: number; passCode: number };
 type Registered = { kind: 'registered'; passCode: number; replayed: boolean; serial?: number };
@@ -105,7 +106,8 @@ export class ReservationModel {
     const { cap = null } = ticket.allocations.get(reservation.partnerId) ?? {};
     if (cap !== null && this.#takenBy(ticket, reservation.partnerId) >= cap)
       return { kind: 'allocation-sold', replayed: false };
-    if (this.#isAtHoldLimit(reservation, ticket)) return { kind: 'hold-limit', replayed: false };
+    const limit = this.#reachedHoldLimit(reservation, ticket);
+    if (limit !== undefined) return { kind: 'hold-limit', replayed: false, limit };
     return { kind: 'registered', passCode: reservation.passCode, replayed: false };
   }
 
@@ -240,17 +242,19 @@ export class ReservationModel {
     return isReleased ? 0 : Math.max(0, reserved - this.#takenBy(ticket, partnerId));
   }
 
-  #isAtHoldLimit(
+  /** Returns the limit of held seats that the partner has reached. Undefined: none. */
+  #reachedHoldLimit(
     { holdSeconds, partnerId }: Reservation,
     { id, capacity, allocations }: ModelTicket,
-  ): boolean {
-    if (holdSeconds === null) return false;
+  ): number | undefined {
+    if (holdSeconds === null) return undefined;
     const held = this.registrations.filter(
       (one) => one.ticketId === id && one.partnerId === partnerId && one.held !== 'no' && !one.cancelled,
     );
     const share = Math.floor((capacity * this.#holdSharePercent) / 100);
     const { reserved = 0, isReleased = true } = allocations.get(partnerId) ?? {};
-    return held.length >= Math.max(1, share, isReleased ? 0 : reserved);
+    const limit = Math.max(4, share, isReleased ? 0 : reserved);
+    return held.length >= limit ? limit : undefined;
   }
 
   #duplicateOf({ eventId, attendeeDigest }: Reservation): ModelRegistration | undefined {

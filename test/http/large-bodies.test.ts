@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { limitPartner } from '@floodgate/partners';
 import { apiTest } from '../harness/api-test.ts';
-import { expectFailure } from '../harness/expect-failure.ts';
+import { expectFailure, expectTooLarge } from '../harness/expect-failure.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { holdTicket } from '../harness/hold-ticket.ts';
 import { attendee } from '../harness/partner-client.ts';
@@ -163,7 +163,7 @@ async function limitTo(requestsPerSecond: number): Promise<void> {
 
 test('a large body counts as one request for every 4 KiB, before it is read', async () => {
   await limitTo(255);
-  expectFailure(await (await begin(given.gala, { 'content-length': String(MEBIBYTE) })).answer(), '50');
+  expectTooLarge(await (await begin(given.gala, { 'content-length': String(MEBIBYTE) })).answer());
   await limitPartner(given.database.db, given.gala.partnerId, 256);
   await waitUntil('a mebibyte is invited', async () => {
     const connection = await begin(given.gala, { 'content-length': String(MEBIBYTE) });
@@ -180,5 +180,5 @@ test('a chunked body counts when its size is known, before it is parsed', async 
   await invited(connection);
   const bytes = 200 * 1024;
   connection.send(`${bytes.toString(16)}\r\n${'{'.repeat(bytes)}\r\n0\r\n\r\n`);
-  expectFailure(await connection.answer(), '50');
+  expectTooLarge(await connection.answer());
 });

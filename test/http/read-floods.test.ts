@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { issueKey, noteKeyUse } from '@floodgate/partners';
 import Fastify from 'fastify';
 import { expect, onTestFinished } from 'vitest';
@@ -136,6 +136,24 @@ test('a partner that asks for thousands of registrations keeps nobody from being
   await held.release();
   expect(['34', '34,90']).toContain(codes(await answers).join());
 });
+
+test.for([
+  ['GET', ''],
+  ['POST', '/leave'],
+])(
+  'a partner that asks for thousands of entries of waiting lists (%s) keeps nobody from being let in',
+  async ([method, end]) => {
+    await mine.addTicket();
+    const held = await watchTable('waiting_entries');
+    const paths = Array.from({ length: FLOOD }, () => `/api/v1/events/waiting-list/${randomUUID()}${end}`);
+    const headers = { 'x-secret-key': theirs.secretKey, 'x-event-ref': theirs.eventRef };
+    const answers = flood(paths, () => headers, method);
+    const letIn = async () => expect((await clientOf(mine).tickets()).body.responseCode).toBe('00');
+    expect(await held.mostWaitersDuring(letIn)).toBe(1);
+    await held.release();
+    expect(['34', '34,90']).toContain(codes(await answers).join());
+  },
+);
 
 test('of a partner that calls the webhook routes thousands of times few requests wait, and no other partner is delayed', async () => {
   const held = await watchTable('webhook_endpoints');

@@ -1,4 +1,5 @@
 import {
+  LEASE_SECONDS,
   addConsumer,
   advance,
   disable,
@@ -247,12 +248,35 @@ test('the lag has two ages: of the oldest that was not tried, and of the oldest 
       : retryLater(given.database.db, consumer, 3_600_000));
   const { webhook } = await readLags(given.database.db);
   expect(webhook).toMatchObject({ consumers: 2, behind: 2, failing: 1, disabled: 0 });
-  expect(webhook!.oldestRetryMs).toBeGreaterThanOrEqual(3_600_000);
-  expect(webhook!.oldestRetryMs).toBeLessThan(3_700_000);
+  // The failure is new, although its entry is old.
+  expect(webhook!.oldestRetryMs).not.toBeNull();
+  expect(webhook!.oldestRetryMs).toBeLessThan(3_600_000);
+  await sql`update journal_consumers set failing_since = failing_since - interval '2 hours'`.execute(
+    given.db,
+  );
+  const { oldestRetryMs } = (await readLags(given.database.db)).webhook!;
+  expect(oldestRetryMs).toBeGreaterThanOrEqual(7_200_000);
+  expect(oldestRetryMs).toBeLessThan(10_800_000);
   expect(webhook!.oldestMs).toBeLessThan(3_600_000);
   // The person who pauses a webhook knows that it falls behind.
   await sql`update journal_consumers set state = 'paused'`.execute(given.database.db);
   expect((await readLags(given.database.db)).webhook).toMatchObject({ oldestMs: null, oldestRetryMs: null });
+});
+
+test('advance extends a lease by the time that its holder asks for', async () => {
+  await add();
+  await confirm();
+  const [consumer] = await lease();
+  await given.db.transaction().execute(async (transaction) => {
+    const leasedFor = async (seconds?: number) => {
+      await advance(transaction, consumer!, consumer!.cursor, null, seconds);
+      const { rows } = await sql<{ seconds: number }>`
+        select extract(epoch from leased_until - now())::float8 as seconds from journal_consumers
+        where id = ${consumer!.id}`.execute(transaction);
+      return rows[0]!.seconds;
+    };
+    expect([await leasedFor(5), await leasedFor()]).toEqual([5, LEASE_SECONDS]);
+  });
 });
 
 describe('a process that runs consumers', () => {

@@ -574,3 +574,9 @@ describe('a reader that crashes, late commits and two workers', () => {
     expect(expected.size).toBe(300);
   });
 });
+
+test('a shard without a head has an empty journal', async () => {
+  const nowhere = { shardId: 987_654 };
+  expect(await readAnswer(0, 10, nowhere)).toEqual({ entries: [], cursor: 0, more: false });
+  expect(await readAnswer(999, 10, nowhere)).toBe('cursor-ahead');
+});

@@ -1,6 +1,7 @@
 import { perform } from '@floodgate/audit';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import ICAL from 'ical.js';
+import { sql } from 'kysely';
 import PostalMime from 'postal-mime';
 import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
@@ -44,6 +45,21 @@ async function cancelLast(): Promise<void> {
   const passReference = `GALA-${given.gala.eventId}-${serial}-${pass_code}`;
   await perform(given.database.db, cancelRegistrationAction, { passReference }, 'test');
 }
+
+test('the zone is part of what holders were told, once there is a time', async () => {
+  await confirm(given.database.db, given.gala, given.ticketId, addresses(2));
+  await sql`
+    insert into deliveries (shard_id, event_id, kind, subject, state, sent_at)
+    values (${given.gala.shardId}, ${given.gala.eventId}, 'confirmation', '1', 'sent', now())`.execute(
+    given.db,
+  );
+  expect(await describeEvent('--time-zone', 'Asia/Kolkata')).not.toContain('Warning');
+  await describeEvent('--starts', '2027-01-22T18:00:00Z');
+  expect(await describeEvent('--time-zone', 'Europe/Berlin')).toContain(
+    '1 e-mails with the old name, time or place',
+  );
+  expect(await describeEvent('--time-zone', 'Europe/Berlin')).not.toContain('Warning');
+});
 
 test('everybody whose e-mail is out of date gets the new time once, with a calendar entry that replaces the old one', async () => {
   const server = await startMailServer();

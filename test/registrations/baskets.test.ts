@@ -40,6 +40,7 @@ const hold = async (seats: number, more: object = {}, headers: Record<string, st
 const change = ({ holdReference }: Hold, name: string, body: object = {}, client = given.partner) =>
   client.post(`/holds/${holdReference}/${name}`, body);
 
+const codeOf = ({ body }: Answer) => body.responseCode;
 const states = ({ seats }: Hold) => seats.map(({ state }) => state);
 const finalize = () => finalizePending(given.database.db, given.gala.shardId);
 const told = async () =>
@@ -133,6 +134,59 @@ test('an abandoned basket expires: its seats can be sold, and nothing was stored
     sql`select index_attendees(${given.gala.shardId}, 1000)`.compile(given.database.db),
   );
   expect(holdIn(await change(made, 'release'))).toMatchObject({ state: 'cancelled', dateExpires: null });
+});
+
+test('a release is safe to repeat with a longer list', async () => {
+  const made = await hold(3);
+  const passReferences = made.seats.map(({ passReference }) => passReference);
+  for (const count of [1, 2, 2]) {
+    const released = await change(made, 'release', { passReferences: passReferences.slice(0, count) });
+    expect(states(holdIn(released)).filter((state) => state === 'cancelled')).toHaveLength(count);
+  }
+  expect(await left()).toBe(99);
+  // A confirmed seat is not released, and then no other of the list.
+  expect(codeOf(await change(made, 'confirm', { contact: JANE }))).toBe('00');
+  expectRefused(await change(made, 'release', { passReferences }), '35', 'The hold is confirmed already');
+});
+
+test('no hold lasts beyond the end of the sale as it is known when the hold is made or extended', async () => {
+  const { rows } = await sql<{ end: Date }>`select now() + interval '5 minutes' as end`.execute(given.db);
+  const { end } = rows[0]!;
+  const other = await given.gala.addTicket({ capacity: 100 });
+  const setSale = (ticketId: number, setting: string) =>
+    sql`update tickets set ${sql.raw(setting)} where id = ${ticketId}`.execute(given.db);
+  const setEnd = (ticketId: number, minutes: number) =>
+    sql`update tickets set sale_ends_at = ${end}::timestamptz + make_interval(mins => ${minutes}) where id = ${ticketId}`.execute(
+      given.db,
+    );
+  await setEnd(other, 0);
+  // The hold ends as a whole, with the first of its tickets.
+  const made = await hold(1, {
+    tickets: [given.ticketId, other].map((organizedEventTicketID) => ({ organizedEventTicketID, seats: 1 })),
+  });
+  expect(Date.parse(made.dateExpires!)).toBe(end.getTime());
+  expect(holdIn(await given.partner.request(`/api/v1/events/holds/${made.holdReference}`))).toEqual(made);
+  // One reservation is held like a basket.
+  await given.partner.register(attendee(other), { 'hold-for': '600' });
+  const held = await sql<{
+    until: Date;
+  }>`select held_until as until from registrations where ticket_id = ${other}`.execute(given.db);
+  expect(held.rows.map(({ until }) => until)).toEqual([end, end]);
+  const extended = async () => {
+    const { holdReference } = made;
+    const answer = await given.partner.post(`/holds/${holdReference}/extend`, {}, { 'hold-for': '1800' });
+    return Date.parse(holdIn(answer).dateExpires!) - end.getTime();
+  };
+  expect(await extended()).toBe(0);
+  await setEnd(other, 2);
+  expect(await extended()).toBe(120_000);
+  // What was promised stays, and gets no more time.
+  await setSale(given.ticketId, 'active = false');
+  await setEnd(other, 10);
+  expect(await extended()).toBe(120_000);
+  await setEnd(other, -60);
+  expect(await extended()).toBe(120_000);
+  expect(codeOf(await change(made, 'confirm', { contact: JANE }))).toBe('00');
 });
 
 test('a part of a basket is released, the rest is confirmed', async () => {

@@ -145,17 +145,35 @@ test('a bulk call holds all of its seats', async () => {
   expect(states).toEqual(['reserved', 'cancelled', 'cancelled']);
 });
 
+test('HOLD_LIMIT_SECONDS limits every kind of hold', async () => {
+  const api = await startInProcessApi({ DATABASE_URL: given.database.url, HOLD_LIMIT_SECONDS: '120' });
+  const partner = new PartnerClient(api.baseUrl, given.gala);
+  const headers = { 'hold-for': '600' };
+  await given.useTicket({ capacity: 10 });
+  const organizedEventTicketID = given.ticketId;
+  await partner.register(attendee(given.ticketId), headers);
+  await partner.post('/register/bulk', { registrations: [attendee(given.ticketId)] }, headers);
+  await partner.post('/holds', { tickets: [{ organizedEventTicketID, seats: 1 }] }, headers);
+  const { rows } = await sql<{ seconds: number }>`
+    select extract(epoch from held_until - reserved_at)::float8 as seconds from registrations
+    where ticket_id = ${given.ticketId}`.execute(given.db);
+  expect(rows).toEqual([{ seconds: 120 }, { seconds: 120 }, { seconds: 120 }]);
+  await api.close();
+});
+
 describe('a partner holds a share of a ticket at most', () => {
   const HOLD = { 'hold-for': '60' };
 
   beforeEach(async () => {
-    // A partner may hold a fifth of it: two seats.
+    // A fifth of it is two seats, but a share has at least four.
     await given.useTicket({ capacity: 14 });
   });
 
   test('beyond it a hold is refused, what is not held is registered, and others have a share of their own', async () => {
-    const [first] = [await hold(), await hold()];
-    expectFailure(await given.partner.register(attendee(given.ticketId), HOLD), '37', 409);
+    const [first] = [await hold(), await hold(), await hold(), await hold()];
+    const refused = await given.partner.register(attendee(given.ticketId), HOLD);
+    expectFailure(refused, '37', 409);
+    expect(refused.body.responseMessage).toBe('You can hold at most 4 seats of this ticket at a time');
     expect(codeOf(await given.partner.register(attendee(given.ticketId)))).toBe('00');
     expect(codeOf(await given.partner.register(attendee(await given.gala.addTicket()), HOLD))).toBe('00');
     const other = await createFixture(given.database.db);
@@ -164,13 +182,13 @@ describe('a partner holds a share of a ticket at most', () => {
     expect(codeOf(await stranger.register(attendee(given.ticketId), HOLD))).toBe('00');
     // The seat was not taken.
     const ticket = given.database.db.selectFrom('tickets').select('taken').where('id', '=', given.ticketId);
-    expect(await ticket.executeTakeFirst()).toEqual({ taken: 4 });
+    expect(await ticket.executeTakeFirst()).toEqual({ taken: 6 });
     expect(await stateOf(first)).toMatchObject({ state: 'held' });
   });
 
   test('a refusal is remembered under its key', async () => {
     const keyed = { ...HOLD, 'idempotency-key': 'basket' };
-    const held = [await hold(), await hold()];
+    const held = [await hold(), await hold(), await hold(), await hold()];
     expectFailure(await given.partner.register(attendee(given.ticketId), keyed), '37', 409);
     await given.partner.cancel(held[0]!);
     const again = await given.partner.register(attendee(given.ticketId), keyed);
@@ -179,8 +197,8 @@ describe('a partner holds a share of a ticket at most', () => {
   });
 
   test('under a test event as well', async () => {
-    await given.useEvent({ mode: 'test' }, { capacity: 3 });
-    await hold();
+    await given.useEvent({ mode: 'test' }, { capacity: 6 });
+    for (let seat = 0; seat < 4; seat += 1) await hold();
     expectFailure(await given.partner.register(attendee(given.ticketId), HOLD), '37', 409);
   });
 

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { changeRegistrations, expireHolds, reserveBatch } from '@floodgate/registrations';
 import { expect } from 'vitest';
 import { eventTest } from '../harness/event-test.ts';
+import { reservationOf } from '../harness/reservation.ts';
 import { runCli } from '../harness/service-process.ts';
 import { readSale } from '@floodgate/tickets';
 
@@ -35,6 +38,42 @@ test('all tickets of an event go off sale, and only those come back', async () =
     'no ticket has changed',
   );
 });
+
+test('a stop can end baskets and offers, too; otherwise they can still be confirmed', async () => {
+  const [first, second] = [await given.gala.addTicket(), await given.gala.addTicket()];
+  const held = (ticketId: number) => reservationOf(given.gala, ticketId, { holdSeconds: 600 });
+  const reserve = async (ticketId: number) =>
+    (await reserveBatch(given.db, randomUUID(), [held(ticketId)])) as unknown as Seat[];
+  const confirm = async (seats: Seat[]) =>
+    changeRegistrations(
+      given.db,
+      given.gala.shardId,
+      'confirmed',
+      seats.map((seat) => ({ ...given.gala, ...seat })),
+    );
+  const [kept, one, another, late] = [
+    await reserve(first),
+    await reserve(first),
+    await reserve(second),
+    await reserve(first),
+  ];
+  await confirm(kept);
+  await floodgate('ticket', 'stop-all', `${given.gala.eventId}`);
+  expect(await confirm(one)).toEqual(['confirmed']);
+  // Tickets that are off sale already are included.
+  const stopped = await floodgate('ticket', 'stop-all', `${given.gala.eventId}`, '--with-holds');
+  expect(stopped.output).toContain('held seats that are released: 2');
+  expect(await confirm([...another, ...late])).toEqual(['too-late', 'too-late']);
+  expect(await confirm([...kept, ...one])).toEqual(['confirmed', 'confirmed']);
+  expect(await expireHolds(given.db, given.gala.shardId, 100)).toBe(2);
+  expect((await floodgate('ticket', 'update', `${first}`, '--with-holds')).code).toBe(2);
+  await floodgate('ticket', 'resume-all', `${given.gala.eventId}`);
+  await reserve(second);
+  const alone = await floodgate('ticket', 'update', `${second}`, '--inactive', '--with-holds');
+  expect(alone.output).toMatch(/held seats that are released:? +1/);
+});
+
+type Seat = Record<'serial' | 'passCode', number>;
 
 test('a ticket that an operator resumes and stops by itself does not come back with the others', async () => {
   const [first, second] = [await given.gala.addTicket(), await given.gala.addTicket()];

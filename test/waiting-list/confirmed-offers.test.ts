@@ -23,7 +23,7 @@ test('an offer that is confirmed while its partner leaves is kept', async () => 
   const wanted = { organizedEventTicketID: ticketId, contact: CONTACT };
   const joined = await joinWaitingList(db, owner, wanted, null, LOCK_WITHIN_MS);
   const { id } = joined as { id: string };
-  await changeRegistrations(db, shardId, 'cancelled', [{ ...owner, ...(sold as unknown as Seat) }]);
+  await changeRegistrations(db, shardId, 'cancelled', [{ ...owner, ...(sold as unknown as Seat) }], 0, 100);
   const [seat] = await openSeatsOf(db, shardId, id);
   const confirming = await db.startTransaction().execute();
   expect(await changeSeats(confirming, shardId, 'confirmed', id, [seat!.serial])).toBe('confirmed');
@@ -41,16 +41,16 @@ test('the seats of offers have pass references as all others', async () => {
   const { db } = given.database;
   const owner = await createFixture(db);
   const { shardId, eventId, passPrefix: prefix } = owner;
-  const ticketId = await owner.addTicket({ capacity: 10, offerHours: 1 });
+  const ticketId = await owner.addTicket({ capacity: 200, offerHours: 1 });
   await reserveBatch(
     db,
     randomUUID(),
-    Array.from({ length: 10 }, () => reservationOf(owner, ticketId)),
+    Array.from({ length: 200 }, () => reservationOf(owner, ticketId)),
   );
   const wanted = { organizedEventTicketID: ticketId, seats: 10, contact: CONTACT };
   for (let entry = 0; entry < 20; entry += 1) await joinWaitingList(db, owner, wanted, null, LOCK_WITHIN_MS);
-  await sql`update tickets set capacity = 210 where id = ${ticketId}`.execute(db);
-  expect(await serveWaitingLists(db, shardId, 1_000)).toBe(20);
+  await sql`update tickets set capacity = 400 where id = ${ticketId}`.execute(db);
+  expect(await serveWaitingLists(db, shardId, 1_000, 100)).toBe(20);
   const seats = sql<{ serial: number; passCode: number }>`
     select serial, pass_code as "passCode" from registrations where ticket_id = ${ticketId} and hold_id is not null`;
   const { rows } = await seats.execute(db);

@@ -20,6 +20,8 @@ export const LOCK_WITHIN_MS = 20_000;
 const HOLD_SECONDS = 600;
 const MOST_SECONDS = 1_800;
 const LIMIT = 1_000;
+/** Of two partners. Of small tickets, a share is four seats. */
+const SHARES = [100, 1];
 const RECENT = 4;
 export const CONTACT = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
 
@@ -41,6 +43,7 @@ export interface World {
   fixture: Fixture;
   partnerIds: number[];
   ticketIds: number[];
+  holdSharePercent: number;
   seats: Seat[];
   holders: Holder[];
   /** Serials of seats whose confirmation was answered, and of those that somebody has asked to cancel. */
@@ -56,11 +59,12 @@ export async function createWorld(db: Database, random: Random): Promise<World> 
   await grantEvent(db, other.id, fixture.eventId);
   const ticketIds: number[] = [];
   for (let count = random.between(1, 2); count > 0; count -= 1)
-    ticketIds.push(await fixture.addTicket({ capacity: random.between(1, 4), offerHours: 24 }));
+    ticketIds.push(await fixture.addTicket({ capacity: random.between(1, 5), offerHours: 24 }));
   return {
     fixture,
     partnerIds: [fixture.partnerId, other.id],
     ticketIds,
+    holdSharePercent: random.pick(SHARES),
     seats: [],
     holders: [],
     confirmed: new Set(),
@@ -120,6 +124,7 @@ export async function changeSeats(
   change: HoldChange,
   holdId: string,
   serials: readonly number[],
+  holdSharePercent = 100,
 ) {
   const nulls = serials.map(() => null);
   const { rows } = await sql<{ outcomes: (string | null)[] }>`
@@ -127,7 +132,7 @@ export async function changeSeats(
       ${shardId}::integer, ${LOCK_WITHIN_MS}::integer, ${change}::text, ${[holdId]}::uuid[], ${[HOLD_SECONDS]}::integer[],
       ${MOST_SECONDS}::integer, ${serials.map(() => 1)}::integer[], ${serials}::bigint[], ${nulls}::uuid[],
       ${serials.map(() => CONTACT.fullName)}::text[], ${serials.map(() => CONTACT.emailAddress)}::text[], ${nulls}::text[],
-      ${nulls}::text[], ${nulls}::text[], ${nulls}::text[], ${nulls}::text[]
+      ${nulls}::text[], ${nulls}::text[], ${nulls}::text[], ${nulls}::text[], ${holdSharePercent}::integer
     ) as outcomes`.execute(db);
   return rows[0]!.outcomes[0] ?? 'no such hold';
 }
@@ -141,7 +146,7 @@ async function changeHold(db: Database, world: World, random: Random, change: Ho
   const seats = change === 'released' ? open.slice(0, random.between(1, 2)) : open;
   if (seats.length === 0) return 'none';
   const serials = seats.map(({ serial }) => serial);
-  const outcome = await changeSeats(db, shardId, change, holder.id, serials);
+  const outcome = await changeSeats(db, shardId, change, holder.id, serials, world.holdSharePercent);
   if (outcome === 'confirmed') {
     for (const serial of serials) world.confirmed.add(serial);
     world.seats.push(...seats.map((seat) => ({ ...seat, partnerId: holder.partnerId })));
@@ -165,7 +170,7 @@ async function changeTicket(
 /** Ends the time of one hold, and lets the worker's task expire what is overdue. */
 async function expire(
   db: Database,
-  { fixture: { shardId }, holders }: World,
+  { fixture: { shardId }, holders, holdSharePercent }: World,
   random: Random,
 ): Promise<number> {
   for (const { id } of pickRecent(random, holders))
@@ -175,7 +180,7 @@ async function expire(
         select serial from registrations
         where shard_id = ${shardId} and hold_id = ${id}::uuid and cancelled_at is null order by serial for no key update
       ))`.execute(db);
-  return await expireHolds(db, shardId, LIMIT);
+  return await expireHolds(db, shardId, LIMIT, holdSharePercent);
 }
 
 const OPERATIONS: Record<string, [weight: number, run: Operation]> = {
@@ -192,7 +197,7 @@ const OPERATIONS: Record<string, [weight: number, run: Operation]> = {
       const calls = Array.from({ length: random.pick([1, 1, 3]) }, () =>
         toJoin(owner, { ...ticket, contact: CONTACT }, null),
       );
-      const joined = await joinWaitingLists(db, owner.shardId, calls, LOCK_WITHIN_MS);
+      const joined = await joinWaitingLists(db, owner.shardId, calls, LOCK_WITHIN_MS, world.holdSharePercent);
       for (const { outcome, id } of joined)
         if (outcome === 'joined') world.holders.push({ id, partnerId: owner.partnerId, isEntry: true });
       return joined[0]!.outcome;
@@ -207,7 +212,13 @@ const OPERATIONS: Record<string, [weight: number, run: Operation]> = {
       );
       return (
         holder !== undefined &&
-        leaveWaitingList(db, ownerOf(world, holder.partnerId), holder.id, LOCK_WITHIN_MS)
+        leaveWaitingList(
+          db,
+          ownerOf(world, holder.partnerId),
+          holder.id,
+          LOCK_WITHIN_MS,
+          world.holdSharePercent,
+        )
       );
     },
   ],
@@ -222,13 +233,20 @@ const OPERATIONS: Record<string, [weight: number, run: Operation]> = {
       const seats = pickSome(random, open).map((seat) => ({ ...seat, eventId }));
       for (const { serial } of seats) world.cancelled.add(serial);
       if (seats.length === 0) return 'none';
-      const [outcome] = await changeRegistrations(db, shardId, 'cancelled', seats, LOCK_WITHIN_MS);
+      const [outcome] = await changeRegistrations(
+        db,
+        shardId,
+        'cancelled',
+        seats,
+        LOCK_WITHIN_MS,
+        world.holdSharePercent,
+      );
       return outcome ?? 'unknown';
     },
   ],
   expire: [3, expire],
   raise: [
-    1,
+    2,
     (db, world, random) => changeTicket(db, world, random, `capacity = capacity + ${random.between(1, 2)}`),
   ],
   lower: [
@@ -251,7 +269,10 @@ const OPERATIONS: Record<string, [weight: number, run: Operation]> = {
       changeTicket(db, world, random, 'offer_hours = 24, waiting_closes_at = null, active = true'),
   ],
   stop: [1, (db, world, random) => changeTicket(db, world, random, 'active = false')],
-  serve: [3, (db, { fixture }) => serveWaitingLists(db, fixture.shardId, LIMIT)],
+  serve: [
+    3,
+    (db, { fixture, holdSharePercent }) => serveWaitingLists(db, fixture.shardId, LIMIT, holdSharePercent),
+  ],
   finalize: [2, async (db, { fixture }) => finalizePending(db, fixture.shardId).then(() => 'done')],
 };
 const DRAWN = Object.entries(OPERATIONS).flatMap(([name, [weight]]) =>

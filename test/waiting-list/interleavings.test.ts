@@ -36,7 +36,9 @@ async function interleave(seed: number, uses: Record<string, number>): Promise<s
   );
   await settle(db, world);
   for (const [use, count] of Object.entries(world.uses)) uses[use] = (uses[use] ?? 0) + count;
-  const wrongSteps = await Promise.all(world.ticketIds.map((ticketId) => findWrongSteps(db, ticketId)));
+  const wrongSteps = await Promise.all(
+    world.ticketIds.map((ticketId) => findWrongSteps(db, ticketId, world.holdSharePercent < 100)),
+  );
   return [
     ...failures.flatMap((ended) => (ended.status === 'rejected' ? [String(ended.reason)] : [])),
     ...wrongSteps.flat(),

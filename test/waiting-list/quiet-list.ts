@@ -11,16 +11,17 @@ import type { World } from './drawn-operations.ts';
 const LIMIT = 1_000;
 
 /** Expires all holds, serves and ends the lists, and publishes the changes. */
-export async function settle(db: Database, { fixture }: World): Promise<void> {
+export async function settle(db: Database, { fixture, holdSharePercent }: World): Promise<void> {
   await endHolds(db, fixture);
-  while ((await expireHolds(db, fixture.shardId, LIMIT)) > 0);
-  while ((await serveWaitingLists(db, fixture.shardId, LIMIT)) > 0);
+  while ((await expireHolds(db, fixture.shardId, LIMIT, holdSharePercent)) > 0);
+  while ((await serveWaitingLists(db, fixture.shardId, LIMIT, holdSharePercent)) > 0);
   await finalizePending(db, fixture.shardId);
 }
 
 interface Entry {
   serial: number;
   ticketId: number;
+  partnerId: number;
   seats: number;
   state: string;
   wasOffered: boolean;
@@ -28,6 +29,8 @@ interface Entry {
   offered: number;
   kept: number;
   confirmed: number;
+  /** Seats of the ticket that its partner holds. */
+  held: number;
 }
 
 interface Ticket {
@@ -49,10 +52,15 @@ export async function findProblems(db: Database, world: World): Promise<string[]
   ];
 }
 
-type Lists = { fixture: Pick<Fixture, 'shardId' | 'eventId'>; ticketIds: readonly number[] };
+type Lists = {
+  fixture: Pick<Fixture, 'shardId' | 'eventId'>;
+  ticketIds: readonly number[];
+  holdSharePercent?: number;
+};
 
 /** Returns what is wrong with tickets, their waiting lists, and what is published of them, when nothing goes on any more. */
 export async function findProblemsOfLists(db: Database, lists: Lists): Promise<string[]> {
+  const { holdSharePercent = 20 } = lists;
   const entries = await readEntries(db, lists);
   const tickets = await readTickets(db, lists);
   const kinds = new Map<number, string[]>();
@@ -66,6 +74,7 @@ export async function findProblemsOfLists(db: Database, lists: Lists): Promise<s
       problemsOfTicket(
         ticket,
         entries.filter(({ ticketId, state }) => ticketId === ticket.id && state === 'waiting'),
+        Math.max(4, Math.floor((ticket.capacity * holdSharePercent) / 100)),
       ).map((text) => `ticket ${ticket.id} ${text}`),
     ),
     ...[...kinds]
@@ -94,13 +103,15 @@ function problemsOfEntry(entry: Entry, published: readonly string[]): string[] {
 function problemsOfTicket(
   { capacity, taken, live, waiting, active, isOpen }: Ticket,
   waiters: readonly Entry[],
+  share: number,
 ): string[] {
   const free = capacity - taken;
+  const isServable = ({ seats, held }: Entry) => seats <= free && (held === 0 || held + seats <= share);
   const problems: [boolean, string][] = [
     [live > capacity, `has sold ${live} of ${capacity} seats`],
     [live !== taken, `counts ${taken} taken seats, and has ${live}`],
     [waiters.length !== waiting, `counts ${waiting} entries, and has ${waiters.length}`],
-    [active && waiters.some(({ seats }) => seats <= free), `has ${free} seats for an entry that waits`],
+    [active && waiters.some(isServable), `has ${free} seats for an entry that waits`],
     [!isOpen && waiters.length > 0, 'is closed, and entries wait'],
   ];
   return problems.filter(([isWrong]) => isWrong).map(([, problem]) => problem);
@@ -134,10 +145,15 @@ async function wrongAnswers(db: Database, world: World): Promise<string[]> {
 
 async function readEntries(db: Database, { fixture: { shardId, eventId } }: Lists): Promise<Entry[]> {
   const { rows } = await sql<Entry>`
-    select e.serial, e.ticket_id as "ticketId", e.seats::integer, e.state, e.offered_at is not null as "wasOffered",
+    select e.serial, e.ticket_id as "ticketId", e.partner_id as "partnerId", e.seats::integer, e.state, e.offered_at is not null as "wasOffered",
       count(r.serial)::integer as offered, (count(r.serial) filter (where r.cancelled_at is null))::integer as kept,
       (count(r.serial) filter (where r.cancelled_at is null and coalesce(r.held_until, 'infinity') = 'infinity'))::integer
-        as confirmed
+        as confirmed,
+      (
+        select count(*)::integer from registrations h
+        where h.shard_id = e.shard_id and h.ticket_id = e.ticket_id and h.partner_id = e.partner_id
+          and h.cancelled_at is null and h.held_until < 'infinity'
+      ) as held
     from waiting_entries e
     left join registrations r on r.shard_id = e.shard_id and r.hold_id = e.id
     where e.shard_id = ${shardId} and e.event_id = ${eventId}

@@ -238,20 +238,41 @@ describe('a message that does not arrive', () => {
     await deliver();
     await waitUntil('it has failed', async () => (await consumerOf(webhook)).failures === 1);
     expect(receiver.deliveries).toHaveLength(1);
-    // What comes meanwhile is no part of it.
+    // What comes meanwhile is no part of it, nor do names and settings that change.
     await confirm(2);
+    await sql`update tickets set title = 'Renamed' where id = ${given.ticketId}`.execute(given.db);
+    await sql`update webhook_endpoints set include = '{partnerReference}'`.execute(given.db);
     receiver.accept();
     await passTime(given.database.db, given.gala.shardId, 6);
     await arrived(5);
     const [first, again, next] = receiver.deliveries;
     expect([again!.id, again!.body]).toEqual([first!.id, first!.body]);
     expect(next!.id).not.toBe(first!.id);
+    expect(next!.body).toContain('"ticketTitle":"Renamed"');
     expect(followChain(receiver.told()).breaks).toEqual([]);
     await waitUntil('both are noted', async () => {
       const attempts = await listAttempts(given.database.db, webhook.endpoint, 10);
       return attempts.filter(({ outcome }) => outcome === 'delivered').length === 2;
     });
     expect(await consumerOf(webhook)).toMatchObject({ failures: 0, failing_since: null });
+  });
+
+  test('is another message, with another id, if its content changed before it could be stored', async () => {
+    const webhook = await add();
+    receiver.answerBy(answers['a 500']!);
+    await confirm(3);
+    await deliver();
+    await waitUntil('it has failed', async () => (await consumerOf(webhook)).failures === 1);
+    // As after a crash.
+    await sql`update webhook_endpoints set refused_message = null`.execute(given.db);
+    await sql`update tickets set title = 'Renamed' where id = ${given.ticketId}`.execute(given.db);
+    receiver.accept();
+    await passTime(given.database.db, given.gala.shardId, 6);
+    await waitUntil('it comes again', () => receiver.deliveries.length === 2);
+    const [first, again] = receiver.deliveries;
+    expect(again!.body).not.toBe(first!.body);
+    expect(again!.id).not.toBe(first!.id);
+    expect(followChain(receiver.told()).breaks).toEqual([]);
   });
 
   test('is given up where the receiver says 410', async () => {

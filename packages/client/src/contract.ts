@@ -52,7 +52,7 @@ export const OPERATION_FAILURES = {
   getWaitingEntry: [...COMMON, '11', '34'],
   getWebhook: [...COMMON, '11', '70'],
   holdSeats: [...COMMON, '11', '30', '31', '32', '37', '40', '41', '91'],
-  joinWaitingList: [...COMMON, '11', '30', '31', '38', '39', '40', '91'],
+  joinWaitingList: [...COMMON, '11', '30', '31', '37', '38', '39', '40', '91'],
   leaveWaitingList: [...COMMON, '11', '34', '35', '91'],
   listAdmissions: [...COMMON, '11', '34'],
   listRegistrations: [...COMMON, '11'],
@@ -290,9 +290,9 @@ export interface WaitingEntry {
   partnerReference: string | null;
   /** waiting: no offer yet. offered: seats are held until dateExpires. confirmed: the offer was accepted. expired: the offer was not accepted in time, its seats were cancelled, or the list was closed. left: you left the list or declined the offer. */
   state: 'waiting' | 'offered' | 'confirmed' | 'expired' | 'left';
-  /** Place in the list of those who wait for this ticket, from 1. null: the entry does not wait. */
+  /** Place in the list of those who wait for this ticket, from 1. 1001: further back than place 1,000. null: the entry does not wait. */
   position: number | null;
-  /** How many later entries got an offer first, because they need fewer seats and these seats were too few. */
+  /** How many later entries got an offer first, at most 1,000: because the free seats were too few for this entry, or because you held your share of the ticket. */
   skipped: number;
   /** Time at which the entry joined. */
   dateJoined: string;

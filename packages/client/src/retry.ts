@@ -56,7 +56,9 @@ function lastWord(end: Attempt, isUncertain: boolean) {
   return isUncertain ? { ...end, status: 0, responseMessage: `answered ${end.responseCode}` } : end;
 }
 
-function isFinal({ status, responseCode: code }: Attempt) {
+function isFinal({ status, responseCode: code, retryAfterMs }: Attempt) {
+  // Without Retry-After, the call is larger than the rate limit and can never pass.
+  if (code === '50' && retryAfterMs === 0) return true;
   if (code !== null) return !REFUSED_FOR_NOW.has(code) && !UNDECIDED.has(code);
   // A success with unreadable content is not final.
   return status >= 300 && status < 500 && !PASSING_STATUSES.has(status);

@@ -136,12 +136,13 @@ export const WaitingEntry = closed('WaitingEntry', {
     'waiting',
   ),
   position: nullable(
-    'Place in the list of those who wait for this ticket, from 1. null: the entry does not wait.',
+    'Place in the list of those who wait for this ticket, from 1. 1001: further back than place 1,000. null: the entry does not wait.',
     12,
     Type.Integer(),
   ),
   skipped: Whole(
-    'How many later entries got an offer first, because they need fewer seats and these seats were too few.',
+    'How many later entries got an offer first, at most 1,000: because the free seats were too few for this entry, or because you ' +
+      'held your share of the ticket.',
     0,
   ),
   dateJoined: Timestamp('Time at which the entry joined.'),

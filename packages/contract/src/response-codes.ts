@@ -86,11 +86,12 @@ export const RESPONSE_CODES = {
   '37': entry([409], 'You already hold your maximum number of seats of this ticket', {
     meaning:
       'The call is Hold Seats or has the header Hold-For, and with it you would hold more than your share of the ticket: 20 % of its ' +
-      'seats unless the operator has set another share or reserved more seats for you, and at least one seat. Open offers of ' +
-      'its waiting list count as held.',
+      'seats unless the operator has set another share or reserved more seats for you, and at least four seats. Open offers of its ' +
+      'waiting list count as held. Or the call is Join Waiting List, and your entries wait for as many seats as the ticket has. ' +
+      'The message says the limit.',
     remedy:
       'Confirm or cancel held registrations of this ticket, or release holds, then send the call again with a new ' +
-      'Idempotency-Key. A registration without Hold-For has no such limit.',
+      'Idempotency-Key. A registration without Hold-For has no such limit. For Join Waiting List, leave with other entries first.',
   }),
   '38': entry([409], 'The ticket is not sold out', {
     meaning: 'The ticket has free seats and nobody waits for it, so nobody can join its waiting list.',
@@ -109,9 +110,11 @@ export const RESPONSE_CODES = {
     retryAfterSeconds: 1,
   }),
   '50': entry([429], 'Too many requests', {
-    meaning: 'The rate limit is exceeded.',
+    meaning:
+      'The rate limit is exceeded. Without Retry-After, the call is larger than the limit and can never pass.',
     remedy:
-      'Wait for Retry-After, then send the same request. If this happens often, send fewer requests at once or ask for a higher limit.',
+      'Wait for Retry-After, then send the same request. If this happens often, send fewer requests at once or ask for a higher limit. ' +
+      'Without Retry-After, send smaller calls.',
     retryAfterSeconds: 1,
   }),
   '60': entry([404, 405], 'No such route', {

@@ -7,7 +7,7 @@ import { deliveriesOf, type Queue } from './deliveries.ts';
 /** Replaces a row (`kept`) with its newer edition (`excluded`). */
 const AS_INSERTED = sql`
   state = excluded.state, attempts = excluded.attempts, possibly_twice = excluded.possibly_twice, lease = null,
-  reason = null, created_at = excluded.created_at, tried_at = null`;
+  reason = null, created_at = excluded.created_at, tried_at = null, failing_since = null`;
 
 /**
  * Queues the next edition of a delivery, or the first one. It replaces an edition that is still queued. The earliest time to send it is
@@ -85,7 +85,7 @@ export async function requeueDeliveries(db: Database, queue: Queue, subject: str
   const requeue: Write = (isWanted) =>
     sql`
     update deliveries set state = 'queued', attempts = 0, possibly_twice = false, lease = null, reason = null,
-      created_at = now(), tried_at = null, due_at = now()
+      created_at = now(), tried_at = null, failing_since = null, due_at = now()
     where shard_id = ${shardId} and event_id = ${eventId} and kind = ${kind}
       and ${isWanted} and state not in ('queued', 'sending', 'cancelled')`.execute(db);
   if (subject === null) return inRanges(db, queue, requeue);

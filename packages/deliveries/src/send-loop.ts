@@ -219,9 +219,10 @@ export class SendLoop<Message extends { revision: number }> {
   async #sendOne(kind: DeliveryKind<Message>, delivery: Delivery, item: unknown): Promise<void> {
     const { send, onOutcome, onError } = this.#options;
     const leaseEndsAt = delivery.leasedAt + LEASE_SECONDS * 1_000;
-    if (this.#clock.now() > leaseEndsAt - MARGIN_MS) return void this.#sending.delete(delivery);
+    const isExpiring = this.#clock.now() > leaseEndsAt - MARGIN_MS;
     const waitMs = this.#breaker.opensForMs();
-    if (this.#stopping.signal.aborted || waitMs > 0)
+    // Put back before the lease ends: an expired lease counts as a crash, after which the message may be sent twice.
+    if (isExpiring || this.#stopping.signal.aborted || waitMs > 0)
       return this.#end(delivery, putBack(delivery, null, waitMs));
     const rendered = kind.render(item, delivery);
     const message = await rendered.catch((error: Error) => onError(error, 'render', delivery));

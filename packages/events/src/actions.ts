@@ -54,8 +54,8 @@ export const createEventAction = defineAction({
 const ORDER_RULE = 'the event must start before it ends';
 
 /**
- * Changes the given settings of an event. Also returns the number of e-mails that were sent with an old time
- * or place.
+ * Changes the given settings of an event. Also returns the number of e-mails that were sent with an old time,
+ * time zone or place.
  */
 export const updateEventAction = defineAction({
   name: 'event.update',
@@ -91,8 +91,9 @@ export const updateEventAction = defineAction({
   },
 });
 
-/** The settings that attendees have in their e-mails and calendars. */
-const placeOf = ({ name, startsAt, endsAt, venue }: Event) => JSON.stringify([name, startsAt, endsAt, venue]);
+/** The settings that attendees have in their e-mails and calendars. They contain the zone if they contain a time. */
+const placeOf = ({ name, startsAt, endsAt, venue, timeZone }: Event) =>
+  JSON.stringify([name, startsAt, endsAt, venue, startsAt && timeZone]);
 
 /** Accepts names of the IANA database. An offset such as +01:00 has no daylight saving time. */
 function isTimeZone(name: string) {

@@ -164,10 +164,14 @@ export async function keepInShard(db: Database, eventId: number) {
   await sql`select pg_advisory_xact_lock_shared(${SHARD_LOCK}, ${eventId}::integer)`.execute(db);
 }
 
+/** Tables whose rows belong to an event and stay in its shard. */
+type TableOfEvent = 'journal_segments' | 'journal_consumers' | 'gates' | 'registrations' | 'waiting_entries';
+
 /**
  * Moves an event with its tickets to another shard. Returns the old shard. Throws Failure if there is no such
- * event or shard, or if the event has registrations, allocations, journal entries or consumers. An API can read its
- * tickets from the old shard for another 2 s.
+ * event or shard, or if the event has rows that cannot move: registrations (with their batches and changes),
+ * allocations, entries of waiting lists, journal entries, consumers or gates. An API can read its tickets from the
+ * old shard for another 2 s.
  */
 export async function moveEvent(db: Database, eventId: number, shardId: number) {
   await lockEvent(db, eventId);
@@ -178,9 +182,11 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
   const ofEvent = sql`where shard_id = ${from} and event_id = ${eventId}`;
   const { rows: tickets } = await sql<{ row: { taken: number; allocated: boolean } }>`
     select to_jsonb(tickets) as row from tickets ${ofEvent} for update`.execute(db);
-  const isAny = async (table: 'journal_segments' | 'journal_consumers' | 'gates') =>
+  const isAny = async (table: TableOfEvent) =>
     (await sql`select from ${sql.table(table)} ${ofEvent} limit 1`.execute(db)).rows.length > 0;
-  if (tickets.some(({ row }) => row.taken > 0) || (await isAny('journal_segments')))
+  // A registration that was cancelled takes no seat, and is not in the journal before its batch is finalized.
+  const isSold = (await isAny('journal_segments')) || (await isAny('registrations'));
+  if (tickets.some(({ row }) => row.taken > 0) || isSold)
     throw new Failure(
       'the event has registrations, or one of its tickets was sold out, so it stays in its shard',
     );
@@ -188,6 +194,8 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
     throw new Failure('the event has allocations, so it stays in its shard');
   if (await isAny('journal_consumers'))
     throw new Failure('the event has webhooks or e-mails, so it stays in its shard');
+  if (await isAny('waiting_entries'))
+    throw new Failure('the event has waiting lists with entries, so it stays in its shard');
   if (await isAny('gates')) throw new Failure('the event has gates, so it stays in its shard');
   await sql`delete from tickets ${ofEvent}`.execute(db);
   await db.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();

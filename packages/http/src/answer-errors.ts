@@ -11,8 +11,8 @@ import { faultsOf, invalidFields, listInvalidFields, sentencesOf, type InvalidFi
 interface Specifics {
   message?: string;
   status?: number;
-  /** Minimum of Retry-After. Ignored if the code has no Retry-After. */
-  retryAfterSeconds?: number;
+  /** Minimum of Retry-After. Null: the same request can never succeed, so there is no Retry-After. Ignored if the code has none. */
+  retryAfterSeconds?: number | null;
   /** The invalid fields of code 11, in machine-readable form. */
   invalidFields?: readonly InvalidField[];
 }
@@ -39,7 +39,7 @@ export function fail(reply: FastifyReply, code: FailureCode, specifics: Specific
   reply.failureCode = code;
   countRefusal(code);
   void reply.code(specifics.status ?? httpStatuses[0]);
-  if (leastSeconds) {
+  if (leastSeconds && specifics.retryAfterSeconds !== null) {
     const seconds = Math.max(leastSeconds, specifics.retryAfterSeconds ?? 0);
     // Random, one to two times the minimum, so that refused clients do not retry at the same time.
     const drawn = Math.min(seconds, MAX_RETRY_AFTER_SECONDS / 2) * (1 + Math.random());

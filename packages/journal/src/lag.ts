@@ -12,7 +12,7 @@ export interface Lag {
   disabled: number;
   /** Age of the oldest undelivered entry of active consumers that was not tried yet; null if there is none. */
   oldestMs: number | null;
-  /** Age of the oldest entry of active consumers that was refused and is retried; null if there is none. */
+  /** For how long active consumers have failed to deliver their next entry at most; null if none fails. Of e-mails: since the first attempt. */
   oldestRetryMs: number | null;
 }
 
@@ -71,13 +71,13 @@ export async function readLags(db: Database): Promise<Lags> {
         count(*) filter (where is_active and failures > 0)::integer as failing,
         count(*) filter (where not is_active)::integer as disabled,
         ${ageMs(sql`min(least(case when failures = 0 then unread end, untried)) ${ofActive}`)} as "oldestMs",
-        ${ageMs(sql`min(least(case when failures > 0 then unread end, retried)) ${ofActive}`)} as "oldestRetryMs"
+        ${ageMs(sql`min(least(case when failures > 0 and unread is not null then failing_since end, retried)) ${ofActive}`)} as "oldestRetryMs"
       from journal_consumers c
       cross join lateral (select state <> 'disabled' as is_active) _
       cross join lateral (select case when is_active and is_behind then ${unread} end as unread offset 0) journal
       cross join lateral (
         select min(created_at) filter (where attempts = 0) as untried,
-          min(created_at) filter (where attempts > 0) as retried
+          min(coalesce(failing_since, created_at)) filter (where attempts > 0) as retried
         from deliveries
         where is_active and c.kind = 'mail' and deliveries.shard_id = ${shardId}
           and deliveries.event_id = c.event_id and deliveries.kind in ('confirmation', 'event-updated', 'waiting-offer')

@@ -80,13 +80,19 @@ export async function updateLeased(db: Database, consumer: Consumer, change: Con
 }
 
 /** Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease. */
-export const advance = (db: Database, consumer: Consumer, cursor: number, inFlightUntil?: number | null) =>
+export const advance = (
+  db: Database,
+  consumer: Consumer,
+  cursor: number,
+  inFlightUntil?: number | null,
+  leaseSeconds = LEASE_SECONDS,
+) =>
   updateLeased(db, consumer, {
     last_offset: cursor,
     in_flight_until: inFlightUntil ?? null,
     failures: 0,
     failing_since: null,
-    leased_until: inSeconds(LEASE_SECONDS),
+    leased_until: inSeconds(leaseSeconds),
   });
 
 export const UNLEASED = { lease: null, leased_until: null };
@@ -199,9 +205,10 @@ async function readSegments(
   const { shardId, kinds } = filter;
   const { rows } = await sql<(SegmentSlice | { isEnd: null }) & { head: number; keptAfter: number }>`
     with head as (
-      select last_offset as head, coalesce((
+      -- An aggregate has a row also for a shard without a head, whose journal is empty.
+      select coalesce(max(last_offset), 0) as head, coalesce((
         select last_offset - count from journal_segments where shard_id = ${shardId} order by last_offset limit 1
-      ), last_offset) as kept_after
+      ), max(last_offset), 0) as kept_after
       from journal_heads where shard_id = ${shardId}
     ),
     segment as materialized (${selectSegments(filter, after, segments + 1)}),

@@ -121,14 +121,14 @@ const PAGE = 1_000;
 const MOST_QUEUED = 2_000;
 const RECHECK_MS = 200;
 const EXPIRED = 'journal entries have expired; e-mails continue with the oldest entry that is kept';
-/** If a page fails, or its process dies, it is read again after this time. */
-const LEASE_SECONDS = 5;
+/** If a page fails, or its process dies, the next page is read after this time. */
+export const PAGE_LEASE_SECONDS = 5;
 
 /** Returns a function that queues e-mails for the next confirmations and offers of a shard. Resolves to whether there were entries to read. */
 function createQueue(context: MailContext, isOutside: boolean) {
   const warn = throttledWarn('cannot queue the e-mails of an event; retrying');
   return async (shardId: number) => {
-    const consumers = await leaseConsumers(context.db, shardId, 'mail', EVENTS_AT_ONCE, LEASE_SECONDS);
+    const consumers = await leaseConsumers(context.db, shardId, 'mail', EVENTS_AT_ONCE, PAGE_LEASE_SECONDS);
     const pages = consumers.map((consumer) =>
       queuePage(context, isOutside, consumer).catch((err: unknown) => {
         // It is read again when its lease ends. The other events do not wait for it.
@@ -167,7 +167,7 @@ async function queuePage({ db, log }: MailContext, isOutside: boolean, consumer:
   }));
   await inTransaction(db, async (transaction) => {
     // Advance first, so that a process that has lost the lease queues nothing.
-    if (await advance(transaction, consumer, cursor))
+    if (await advance(transaction, consumer, cursor, null, PAGE_LEASE_SECONDS))
       await queueDeliveries(transaction, consumer, deliveries);
   });
   // Afterwards, so that the transaction is short: its lock can delay others that find news.

@@ -39,11 +39,11 @@ interface Count {
 async function countDeliveries(db: Database, shardId: number, eventId: number, unreadMs: number | null) {
   const { rows } = await sql<Count>`
     select state, reason, possibly_twice as "possiblyTwice", attempts > 0 as "isTried", count(*) as count,
-      extract(epoch from now() - min(created_at))::float8 * 1000 as "oldestMs"
+      extract(epoch from now() - min(coalesce(failing_since, created_at)))::float8 * 1000 as "oldestMs"
     from deliveries
     where shard_id = ${shardId} and event_id = ${eventId} and kind = any(${textArray(EVENT_KINDS)}::text[])
     group by state, reason, possibly_twice, attempts > 0`.execute(db);
-  /** Ages of the oldest e-mail that was not attempted, and of the oldest that is retried; null if none waits. */
+  /** Age of the oldest e-mail that was not attempted, and since when the oldest that is retried fails; null if none waits. */
   const ages = { oldestMs: unreadMs, oldestRetryMs: null as number | null };
   const counts = { queued: 0, sent: 0, retry: 0, undeliverable: 0, suppressed: 0, cancelled: 0 };
   let possiblySentTwice = 0;

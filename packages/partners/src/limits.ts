@@ -25,13 +25,15 @@ export function limitRate(db: Database, log: Logger, clock = systemClock): onReq
       counted = requests;
       const verdict = await lease.take(requestsPerSecond, more);
       const { admitted, remaining, endsInMs, retryAfterSeconds = 1 } = verdict;
+      const canPass = requests <= requestsPerSecond;
       // draft-ietf-httpapi-ratelimit-headers: quota and window, then the remaining requests and the seconds
       // until the window ends.
       void reply.header('ratelimit-policy', `"partner";q=${requestsPerSecond};w=1`);
       void reply.header('ratelimit', `"partner";r=${remaining};t=${Math.ceil(endsInMs / 1_000)}`);
       const size = requests > 1 ? `, and this call counts as ${requests}` : '';
-      const message = `Too many requests: at most ${requestsPerSecond} a second${size}`;
-      if (!admitted) reply.fail('50', { message, retryAfterSeconds });
+      const hint = canPass ? '' : '. It can never pass: send smaller calls';
+      const message = `Too many requests: at most ${requestsPerSecond} a second${size}${hint}`;
+      if (!admitted) reply.fail('50', { message, retryAfterSeconds: canPass ? retryAfterSeconds : null });
       return admitted;
     };
     request

@@ -8,6 +8,7 @@ import { createQueueNotifier } from './finalize/queue-notifier.ts';
 import { findTaken, type TakenQuery } from './holds/duplicates.ts';
 import { createHoldGroups, findHolds, type HoldQuery } from './holds/holds.ts';
 import { addHoldRoutes } from './holds/routes.ts';
+import { DEFAULT_HOLD_LIMIT_SECONDS, holdShareSettings } from './holds/settings.ts';
 import { retentionSettings } from './idempotency/expired-keys.ts';
 import { addListRoute } from './list/route.ts';
 import { openRegistrations, type RegistrationsOptions } from './register/commit-batch.ts';
@@ -16,7 +17,7 @@ import { findRegistrations, type RegistrationQuery } from './status/find-registr
 import { addAttendeeRoute, addChangeRoutes, addStatusRoute, refusalOf } from './status/routes.ts';
 import { addResetRoute } from './test-mode/reset-event.ts';
 
-export { addRegisterRoute, createGroups, provokedCode, refusalOf };
+export { addRegisterRoute, createGroups, holdShareSettings, provokedCode, refusalOf };
 
 /** How long finalization may lag under load. Answers do not wait for it. */
 const NOTIFY_INTERVAL_MS = 500;
@@ -32,12 +33,8 @@ export const registrationsApi = defineApi({
       [1, 1_000_000],
       10_000,
     ),
-    HOLD_SHARE_PERCENT: whole(
-      'percent of a ticket that one partner may hold at a time, at least one seat',
-      [1, 100],
-      20,
-    ),
-    HOLD_LIMIT_SECONDS: whole('baskets only: longest hold, with its extensions', [60, 86_400], 1_800),
+    ...holdShareSettings,
+    HOLD_LIMIT_SECONDS: whole('longest hold, with its extensions', [60, 86_400], DEFAULT_HOLD_LIMIT_SECONDS),
   },
   async open({ log, metrics, reads, shardReads, openPool, producer, answerWithinMs, clock }, settings) {
     // Separate from the reads, so that a reservation never waits for a connection that a read uses.
@@ -63,11 +60,11 @@ export const registrationsApi = defineApi({
       lockWithinMs: Math.round(answerWithinMs / 4),
       retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
       holdSharePercent: settings.HOLD_SHARE_PERCENT,
+      holdLimitSeconds: settings.HOLD_LIMIT_SECONDS,
       onCommitted: notifier.notify,
       clock,
     };
-    const mostSeconds = settings.HOLD_LIMIT_SECONDS;
-    const groups = openGroups(options, mostSeconds, metrics);
+    const groups = openGroups(options, metrics);
     const { register } = groups;
     const findRegistration = shardLoader(shardReads, (queries: RegistrationQuery[]) =>
       findRegistrations(reads, queries),
@@ -84,7 +81,7 @@ export const registrationsApi = defineApi({
         addListRoute(api, reads, answerWithinMs, clock);
         addChangeRoutes(api, groups, findRegistration);
         addAttendeeRoute(api, groups.replace, findRegistration);
-        addHoldRoutes(api, { ...groups, reads, findHold, findTaken: findTakenDigests, mostSeconds });
+        addHoldRoutes(api, { ...groups, reads, findHold, findTaken: findTakenDigests });
         addResetRoute(api, resets, groups.cancel, answerWithinMs, clock);
       },
       async close() {
@@ -96,9 +93,9 @@ export const registrationsApi = defineApi({
 });
 
 /** Opens the groups that commit the requests of partners, by the name that metrics give them. */
-function openGroups(options: RegistrationsOptions, mostSeconds: number, metrics: ApiContext['metrics']) {
+function openGroups(options: RegistrationsOptions, metrics: ApiContext['metrics']) {
   const onGroup = recordGroups(metrics);
-  const named = (kind: string) => ({ ...options, mostSeconds, onGroup: onGroup(kind) });
+  const named = (kind: string) => ({ ...options, onGroup: onGroup(kind) });
   const groups = {
     register: openRegistrations(named('register')),
     replace: createReplacementGroups(named('replace')),

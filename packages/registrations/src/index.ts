@@ -3,6 +3,8 @@ export * from './finalize/backlog.ts';
 export * from './finalize/finalize-batches.ts';
 export * from './finalize/queue-notifier.ts';
 export * from './finalize/relay.ts';
+export * from './holds/held-seats.ts';
+export * from './holds/settings.ts';
 export * from './idempotency/expired-keys.ts';
 export * from './list/list-registrations.ts';
 export * from './list/route.ts';

@@ -11,6 +11,8 @@ import {
   finalizeSettings,
   type ShardBatches,
 } from './finalize/finalize-batches.ts';
+import { holdShareSettings } from './holds/settings.ts';
+import { compactHeldSeats } from './holds/held-seats.ts';
 import { indexAttendees } from './find/find-attendees.ts';
 import { relayDueBatches } from './finalize/relay.ts';
 import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/expired-keys.ts';
@@ -28,6 +30,7 @@ export const registrationsWorker = defineWorker({
   settings: {
     ...retentionSettings,
     ...finalizeSettings,
+    ...holdShareSettings,
     FINALIZE_CONCURRENCY: whole('jobs at once', [1, 1_000], finalizeBatchesJob.concurrency),
     RELAY_INTERVAL_MS: whole('how often the relay reads the outbox', [50, 60_000], 1_000),
     JOURNAL_RETENTION_DAYS: whole('how long the journal is kept for lists and deliveries', [1, 36_500], 365),
@@ -49,7 +52,7 @@ export const registrationsWorker = defineWorker({
       jobs: [{ ...handled(finalizeBatchesJob, finalize), concurrency: config.FINALIZE_CONCURRENCY }],
       tasks: [
         expiry('holds', HOLDS_INTERVAL_MS, async (shardId) => {
-          const expired = await expireHolds(db, shardId, ROWS_PER_STATEMENT);
+          const expired = await expireHolds(db, shardId, ROWS_PER_STATEMENT, config.HOLD_SHARE_PERCENT);
           // May fail: the relay finds the changes.
           if (expired > 0) enqueue({ shardId, batchIds: [] }).catch(() => {});
           return expired;
@@ -61,6 +64,9 @@ export const registrationsWorker = defineWorker({
           run: () => inEachShard(db, (shardId) => indexAttendees(db, shardId, INDEXED_AT_ONCE), shards),
         },
         { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },
+        expiry('held seats', EXPIRY_INTERVAL_MS, (shardId) =>
+          compactHeldSeats(db, shardId, ROWS_PER_STATEMENT),
+        ),
         expiry('expiry', EXPIRY_INTERVAL_MS, (shardId) =>
           deleteExpiredIdempotencyKeys(db, shardId, ROWS_PER_STATEMENT, config.IDEMPOTENCY_RETENTION_HOURS),
         ),

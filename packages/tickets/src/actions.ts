@@ -7,6 +7,7 @@ import {
   createTicket,
   DEFAULT_AUTHOR,
   describeTicket,
+  endHolds,
   lockTicket,
   publishTicketState,
   settingsOf,
@@ -42,6 +43,9 @@ const optional = {
 
 const PUBLIC_NAME_RULE = 'a name for partners, not an e-mail address';
 
+/** Ends all holds and offers, too. */
+const WithHolds = Type.Optional(Flag);
+
 function checkSettings(
   settings: Partial<TicketSettings> & { lastModifiedBy?: string },
 ): Record<string, string> {
@@ -73,16 +77,20 @@ export const updateTicketAction = defineAction({
     title: Type.Optional(Name),
     capacity: Type.Optional(Seats),
     ...optional,
+    withHolds: WithHolds,
   }),
-  check: ({ ticketId: _ticketId, lastModifiedBy, ...settings }) =>
-    Object.keys(settings).length > 0
+  check: ({ ticketId: _ticketId, lastModifiedBy, withHolds, ...settings }) => {
+    if (withHolds && settings.active !== false)
+      return { withHolds: 'only when the ticket is taken off sale' };
+    return Object.keys(settings).length > 0
       ? checkSettings({ ...settings, ...(lastModifiedBy !== undefined && { lastModifiedBy }) })
-      : { ticketId: 'nothing to change; give at least one setting' },
+      : { ticketId: 'nothing to change; give at least one setting' };
+  },
   refusals: {
     sales_window_is_ordered: ORDER_RULE,
     no_seat_is_sold_twice: 'the capacity cannot be less than the number of seats that are taken already',
   },
-  run: async (db, { ticketId, lastModifiedBy = DEFAULT_AUTHOR, ...settings }, note) => {
+  run: async (db, { ticketId, lastModifiedBy = DEFAULT_AUTHOR, withHolds, ...settings }, note) => {
     const before = await lockTicket(db, ticketId);
     if (settings.active !== undefined) await switchAlone(db, before);
     const ticket = await updateTicket(db, before, settings, lastModifiedBy);
@@ -92,8 +100,9 @@ export const updateTicketAction = defineAction({
       assertEnough(ticket, await listAllocations(db, before.shardId, [ticketId]));
     const [wasSoldOut, isSoldOut] = [before, ticket].map(({ taken, capacity }) => taken === capacity);
     if (wasSoldOut !== isSoldOut) await publishTicketState(db, before);
-    note(`ticket:${ticketId}`, { before: settingsOf(before), after: settingsOf(ticket) });
-    return describeTicket(ticket);
+    const ended = withHolds ? { endedHolds: await endHolds(db, before.shardId, [ticketId]) } : {};
+    note(`ticket:${ticketId}`, { before: settingsOf(before), after: { ...settingsOf(ticket), ...ended } });
+    return { ...describeTicket(ticket), ...ended };
   },
 });
 
@@ -121,17 +130,29 @@ export const allocateTicketAction = defineAction({
   },
 });
 
-const defineSale = (name: string, active: boolean) =>
-  defineAction({
-    name,
-    input: Type.Object({ eventId: Id }),
-    run: async (db, { eventId }, note) => {
-      const tickets = await switchSales(db, eventId, active, DEFAULT_AUTHOR);
-      for (const id of tickets) note(`ticket:${id}`, { before: { active: !active }, after: { active } });
-      return { eventId, tickets, active };
-    },
-  });
+/**
+ * Takes all tickets of an event off sale. Seats that are held can still be confirmed, unless `withHolds` ends the holds. Resuming puts the
+ * same tickets on sale again, and no others.
+ */
+export const stopSalesAction = defineAction({
+  name: 'ticket.stop-all',
+  input: Type.Object({ eventId: Id, withHolds: WithHolds }),
+  run: async (db, { eventId, withHolds }, note) => {
+    const { changed, shardId, all } = await switchSales(db, eventId, false, DEFAULT_AUTHOR);
+    for (const id of changed) note(`ticket:${id}`, { before: { active: true }, after: { active: false } });
+    if (!withHolds) return { eventId, tickets: changed, active: false };
+    const endedHolds = await endHolds(db, shardId, all);
+    note(`event:${eventId}`, { after: { endedHolds } });
+    return { eventId, tickets: changed, active: false, endedHolds };
+  },
+});
 
-/** Takes all tickets of an event off sale. Resuming puts the same tickets on sale again, and no others. */
-export const stopSalesAction = defineSale('ticket.stop-all', false);
-export const resumeSalesAction = defineSale('ticket.resume-all', true);
+export const resumeSalesAction = defineAction({
+  name: 'ticket.resume-all',
+  input: Type.Object({ eventId: Id }),
+  run: async (db, { eventId }, note) => {
+    const { changed } = await switchSales(db, eventId, true, DEFAULT_AUTHOR);
+    for (const id of changed) note(`ticket:${id}`, { before: { active: false }, after: { active: true } });
+    return { eventId, tickets: changed, active: true };
+  },
+});

@@ -14,6 +14,16 @@ import type { Allocation } from './allocations.ts';
 import type { DescribedTicket } from './tickets.ts';
 
 const PUBLIC_NAME = { lastModifiedBy: 'publicName' };
+interface ChangedSales {
+  tickets: number[];
+  active: boolean;
+  endedHolds?: number;
+}
+
+const WITH_HOLDS = [
+  '--with-holds',
+  'off sale: also end all baskets and offers, which could still be confirmed',
+] as const;
 
 /** `floodgate ticket …` */
 export function addTicketCommands(program: Command, cli: Cli) {
@@ -31,19 +41,22 @@ export function addTicketCommands(program: Command, cli: Cli) {
     .option('--title <title>', 'its title', parseText)
     .option('--capacity <seats>', 'how many seats it has; at least the number of seats taken', parseWhole)
     .option('--active', 'put it on sale')
+    .option(...WITH_HOLDS)
     // Not "conflicts": the library takes the value that --inactive implies for a given one.
     .hook('preAction', (command) => {
       const { active, inactive } = command.opts() as { active?: true; inactive?: true };
       if (active && inactive) command.error("option '--active' cannot be used with option '--inactive'");
     });
   addSharedOptions(update);
-  const changed = ({ tickets, active }: { tickets: number[]; active: boolean }) =>
-    tickets.length === 0
-      ? 'no ticket has changed'
-      : `${active ? 'on' : 'off'} sale: ${tickets.map((id) => `ticket ${id}`).join(', ')}`;
+  const changed = ({ tickets, active, endedHolds }: ChangedSales) => {
+    const named = tickets.map((id) => `ticket ${id}`).join(', ');
+    const sale = tickets.length === 0 ? 'no ticket has changed' : `${active ? 'on' : 'off'} sale: ${named}`;
+    return endedHolds === undefined ? sale : `${sale}\nheld seats that are released: ${endedHolds}`;
+  };
   performs('stop-all', 'stopSalesAction', changed)
     .description('take all tickets of an event off sale')
-    .argument('<eventId>', 'the event', parseId);
+    .argument('<eventId>', 'the event', parseId)
+    .option(...WITH_HOLDS);
   performs('resume-all', 'resumeSalesAction', changed)
     .description('put the same tickets on sale again')
     .argument('<eventId>', 'the event', parseId);
@@ -83,9 +96,10 @@ function addSharedOptions(command: CommandUnknownOpts) {
     .option('--public-name <name>', 'who changed it, for partners; by default "operator"', parseText);
 }
 
-function textOf(ticket: DescribedTicket) {
+function textOf({ endedHolds, ...ticket }: DescribedTicket & { endedHolds?: number }) {
   const { id, ...others } = fieldsOf(ticket);
-  return record({ 'ticket id': id, ...others });
+  const ended = endedHolds === undefined ? {} : { 'held seats that are released': endedHolds };
+  return record({ 'ticket id': id, ...others, ...ended });
 }
 
 /** Returns the columns of a ticket for text output. */

@@ -133,7 +133,7 @@ export const updateTicket = (
 
 /**
  * Takes all tickets of an event off sale and remembers them, or puts those that it took off sale on sale again. Returns the tickets that
- * it has changed.
+ * it has changed, and all tickets of the event, which are locked.
  */
 export async function switchSales(db: Database, eventId: number, isOnSale: boolean, author: string) {
   await keepInShard(db, eventId);
@@ -149,7 +149,14 @@ export async function switchSales(db: Database, eventId: number, isOnSale: boole
   for (const id of changed) await updateTicket(db, { shardId, id }, { active: isOnSale }, author);
   const stoppedTickets = isOnSale ? null : [...new Set([...stopped, ...changed])];
   await inCamelCase(db).updateTable('events').set({ stoppedTickets }).where('id', '=', eventId).execute();
-  return changed;
+  return { changed, shardId, all: tickets.map(({ id }) => id) };
+}
+
+/** Ends all holds and offers of locked tickets. The worker releases their seats. Returns the number of seats. */
+export async function endHolds(db: Database, shardId: number, ticketIds: readonly number[]) {
+  const { rows } = await sql<{ seats: number }>`
+    select end_holds(${shardId}::integer, ${ticketIds}::integer[]) as seats`.execute(db);
+  return rows[0]!.seats;
 }
 
 function assertNotArchived(archivedAt: Date | null) {

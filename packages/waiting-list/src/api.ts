@@ -9,15 +9,17 @@ import {
   WaitingRequest,
   type FailureCode,
 } from '@floodgate/contract';
-import { isCluster, statementFailure, type Database } from '@floodgate/database';
-import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
-import { createGroups, provokedCode, refusalOf } from '@floodgate/registrations/api';
+import { isCluster, shardLoader } from '@floodgate/database';
+import { defineApi, type Routes } from '@floodgate/http';
+import { createGroups, holdShareSettings, provokedCode, refusalOf } from '@floodgate/registrations/api';
 import {
   entryOf,
-  findEntry,
+  findEntries,
   joinWaitingLists,
   leaveWaitingList,
   toJoin,
+  type EntryQuery,
+  type FindEntry,
   type Join,
   type Joined,
 } from './waiting-list.ts';
@@ -26,8 +28,10 @@ import {
 const LOCK_SHARE = 1 / 4;
 const STATEMENT_SHARE = 2 / 3;
 const CONNECTIONS = 8;
-/** Entries in one commit, and entries that may wait for one. */
-const [GROUP_LIMIT, WAITING_LIMIT] = [500, 10_000];
+/** Entries in one commit. */
+const GROUP_LIMIT = 500;
+/** Calls that may wait for a commit. */
+const WAITING_LIMIT = 10_000;
 
 const NO_ENTRY = { message: 'No such entry of a waiting list' };
 const SHARED = { tags: ['Waiting list'], response: answersOf(WaitingEntry) };
@@ -40,17 +44,22 @@ const REFUSALS: Record<Exclude<Joined['outcome'], 'joined'>, [FailureCode, objec
   'not-sold-out': ['38', {}],
   'no-list': ['39', {}],
   'key-reused': ['40', {}],
+  'list-limit': ['37', { message: 'Your entries wait for as many seats as the ticket has' }],
   'too-many': [
     '11',
     { message: 'seats: not more than the ticket has', invalidFields: [{ field: 'seats', rule: 'maximum' }] },
   ],
 };
-const JOIN_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '38', '39', '40', '91'];
+const JOIN_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '37', '38', '39', '40', '91'];
+
+type JoinGroups = ReturnType<typeof createGroups<Join, Joined>>;
+type LeaveGroups = ReturnType<typeof createGroups<EntryQuery, boolean>>;
 
 /** The operations of partners on waiting lists. */
 export const waitingListApi = defineApi({
-  async open(context) {
-    const { answerWithinMs, log, clock } = context;
+  settings: holdShareSettings,
+  async open(context, { HOLD_SHARE_PERCENT: sharePercent }) {
+    const { answerWithinMs, log, clock, reads, shardReads } = context;
     // Separate from the reservations, which must not wait for those who wait.
     const db = context.openPool({
       purpose: 'waiting list',
@@ -61,25 +70,28 @@ export const waitingListApi = defineApi({
     const limits = { groupLimit: GROUP_LIMIT, waitingLimit: WAITING_LIMIT, answerWithinMs };
     // The worker finds the changes.
     const options = { ...limits, log, clock, isCluster: await isCluster(db), onCommitted: () => {} };
-    const groups = createGroups<Join, Joined>(options, (shardId, joins) =>
-      joinWaitingLists(db, shardId, joins, lockWithinMs),
+    const joins: JoinGroups = createGroups(options, (shardId, calls) =>
+      joinWaitingLists(db, shardId, calls, lockWithinMs, sharePercent),
     );
+    // Each in a transaction of its own: two could lock their tickets in different orders.
+    const roundsOf = (leaves: readonly EntryQuery[]) => leaves.map((leave) => [leave]);
+    const leaves: LeaveGroups = createGroups({ ...options, roundsOf }, async (_shardId, [leave]) => [
+      await leaveWaitingList(db, leave!, leave!.entry, lockWithinMs, sharePercent),
+    ]);
+    const find = shardLoader(shardReads, (queries: EntryQuery[]) => findEntries(reads, queries));
     return {
       routes(api) {
-        addJoinRoute(api, context, groups);
-        addEntryRoutes(api, context, db, lockWithinMs);
+        addJoinRoute(api, joins, find);
+        addReadRoute(api, find);
+        addLeaveRoute(api, leaves, find);
       },
-      close: async () => void (await groups.drain()),
+      close: async () => void (await Promise.all([joins.drain(), leaves.drain()])),
     };
   },
 });
 
 /** POST /events/waiting-list: joins the waiting list of a ticket that is sold out. */
-function addJoinRoute(
-  api: Routes,
-  { reads }: ApiContext,
-  groups: ReturnType<typeof createGroups<Join, Joined>>,
-) {
+function addJoinRoute(api: Routes, groups: JoinGroups, find: FindEntry) {
   api.post(
     '/events/waiting-list',
     {
@@ -89,8 +101,9 @@ function addJoinRoute(
         summary: 'Join Waiting List',
         description:
           'Puts a contact on the waiting list of a ticket that is sold out. Freed seats go to the oldest entry that they can serve ' +
-          'completely, as a hold whose reference is the entry: call Confirm Hold before the offer expires. With an Idempotency-Key, a ' +
-          'repeated call makes no second entry.',
+          'completely, as a hold whose reference is the entry: call Confirm Hold before the offer expires. Offers count for your share of ' +
+          'the ticket: while you hold your share, your entries keep their places and later entries of others are served. With an ' +
+          'Idempotency-Key, a repeated call makes no second entry.',
         headers: Type.Pick(RegisterHeaders, ['idempotency-key']),
         answerHeader: 'Idempotent-Replayed',
         failures: JOIN_FAILURES,
@@ -107,7 +120,7 @@ function addJoinRoute(
       if (typeof joined === 'string') return groups.refuse(request, reply, ...refusalOf(joined, {}));
       if (joined.outcome !== 'joined') return reply.fail(...REFUSALS[joined.outcome]);
       const isRepeat = joined.id !== join.id;
-      const found = await entryOf(reads, principal, join, joined);
+      const found = await entryOf(find, principal, join, joined);
       // It has joined all the same.
       if (!found || (provoked === '91' && !isRepeat)) return reply.fail('91');
       if (isRepeat) void reply.header('idempotent-replayed', 'true');
@@ -116,8 +129,8 @@ function addJoinRoute(
   );
 }
 
-/** GET /events/waiting-list/{entry}: the state of an entry. POST …/leave: leaves the list, or declines the offer. */
-function addEntryRoutes(api: Routes, { reads, shardReads }: ApiContext, db: Database, lockWithinMs: number) {
+/** GET /events/waiting-list/{entry}: the state of an entry. */
+function addReadRoute(api: Routes, find: FindEntry) {
   api.get(
     '/events/waiting-list/:entry',
     {
@@ -130,11 +143,15 @@ function addEntryRoutes(api: Routes, { reads, shardReads }: ApiContext, db: Data
         failures: [...COMMON_FAILURES, '11', '34'],
       },
     },
-    async ({ principal, params }, reply) => {
-      const found = await shardReads(principal.shardId, () => findEntry(reads, principal, params.entry));
+    async ({ principal, params: { entry } }, reply) => {
+      const found = await find({ ...principal, entry });
       return found ? success(found) : reply.fail('34', NO_ENTRY);
     },
   );
+}
+
+/** POST /events/waiting-list/{entry}/leave: leaves the list, or declines the offer. */
+function addLeaveRoute(api: Routes, groups: LeaveGroups, find: FindEntry) {
   api.post(
     '/events/waiting-list/:entry/leave',
     {
@@ -147,21 +164,21 @@ function addEntryRoutes(api: Routes, { reads, shardReads }: ApiContext, db: Data
           'confirmed or has expired, the answer is 35.',
         failures: [...COMMON_FAILURES, '11', '34', '35', '91'],
       },
+      onRequest: groups.refuseWhenFull,
     },
-    async ({ principal, params: { entry } }, reply) => {
-      const left = await leaveWaitingList(db, principal, entry, lockWithinMs).catch(unlessUnknown);
-      if (left === null) return reply.fail('91');
-      const found = await findEntry(db, principal, entry);
-      if (!found) return reply.fail('34', NO_ENTRY);
-      return found.state === 'left'
-        ? success(found)
-        : reply.fail('35', { message: `The entry is ${found.state}` });
+    async (request, reply) => {
+      const { principal, params } = request;
+      const query = { ...principal, entry: params.entry };
+      const before = await find(query);
+      if (!before) return reply.fail('34', NO_ENTRY);
+      const isOpen = before.state === 'waiting' || before.state === 'offered';
+      const outcome = isOpen && (await groups.submit(request, query));
+      if (typeof outcome === 'string') return groups.refuse(request, reply, ...refusalOf(outcome, {}));
+      // It may have left all the same.
+      const after = isOpen ? await find(query).catch(() => undefined) : before;
+      if (!after) return groups.refuse(request, reply, '91');
+      if (after.state === 'left') return success(after);
+      return reply.fail('35', { message: `The entry is ${after.state}` });
     },
   );
-}
-
-/** Returns null if the statement may have committed. */
-function unlessUnknown(error: unknown): null {
-  if (['unknown', 'unavailable'].includes(statementFailure(error))) return null;
-  throw error;
 }

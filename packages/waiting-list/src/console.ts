@@ -2,9 +2,8 @@ import { Type } from '@sinclair/typebox';
 import { Cursor, Id, Limit as limit, oneOf } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
 import { findTicket } from '@floodgate/tickets';
-import { sql } from 'kysely';
 import { STATES } from './states.ts';
-import { selectEntries } from './waiting-list.ts';
+import { listEntries } from './waiting-list.ts';
 
 export { STATES };
 
@@ -18,9 +17,7 @@ export const waitingListOperations = [
     { ticketId: Id, state: Type.Optional(oneOf(STATES)), after: Cursor, limit },
     async (db, { ticketId, state, after = 0, limit: most = 100 }) => {
       const { shardId } = await findTicket(db, ticketId);
-      const inState = state ? sql`and state = ${state}` : sql``;
-      const condition = sql`ticket_id = ${ticketId}::integer and serial > ${after}::bigint ${inState}`;
-      const entries = await selectEntries(db, shardId, condition, most);
+      const entries = await listEntries(db, { shardId, ticketId, state, after, limit: most });
       return { entries, cursor: String(entries.at(-1)?.serial ?? after), more: entries.length === most };
     },
   ),

@@ -1,5 +1,6 @@
 import { inEachShard, rememberShards } from '@floodgate/database';
 import { defineWorker } from '@floodgate/queue';
+import { holdShareSettings } from '@floodgate/registrations';
 import { serveWaitingLists } from './waiting-list.ts';
 
 /** How soon the seats of a raised capacity are offered. Freed seats are offered at once, by the transaction that frees them. */
@@ -9,9 +10,11 @@ const SERVED_AT_ONCE = 1_000;
 
 /** The worker's task for waiting lists. */
 export const waitingListWorker = defineWorker({
-  open({ db }) {
+  settings: holdShareSettings,
+  open({ db, config }) {
     const shards = rememberShards(db);
-    const serve = async (shardId: number) => (await serveWaitingLists(db, shardId, SERVED_AT_ONCE)) > 0;
+    const serve = async (shardId: number) =>
+      (await serveWaitingLists(db, shardId, SERVED_AT_ONCE, config.HOLD_SHARE_PERCENT)) > 0;
     return {
       jobs: [],
       tasks: [{ name: 'waiting lists', intervalMs: INTERVAL_MS, run: () => inEachShard(db, serve, shards) }],

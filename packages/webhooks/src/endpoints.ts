@@ -9,6 +9,7 @@ import type { PartnerActor } from '@floodgate/audit';
 import { askShards, inCamelCase, shardIds, type Database } from '@floodgate/database';
 import type { ConsumerId } from '@floodgate/journal';
 import { sql } from 'kysely';
+import type { RefusedMessage } from './deliver/messages.ts';
 import { createSigner, publicKeyText, secretText, type SigningKeys } from './signatures.ts';
 
 /** The partner that owns an endpoint, and the event. */
@@ -118,9 +119,11 @@ export async function loadEndpoint(db: Database, { shardId, id }: ConsumerId) {
       'types',
       'include',
       'entry_limit as entriesPerMessage',
+      'refused_message as refused',
     ])
     // The next message names the cursor of the last delivered one. Replayed messages get new ids.
     .select(['chain_offset as chain', 'replays', 'event.ref as eventRef', 'event.mode'])
+    .$narrowType<{ refused: RefusedMessage | null }>()
     .select(['attempt.outcome', 'attempt.took_ms as tookMs', hasAccess.as('hasAccess')])
     .select([validKeys('secret').as('secrets'), validKeys('private_key').as('privateKeys')])
     .where(({ and }) => and({ 'endpoint.shard_id': shardId, 'endpoint.id': id }))

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@floodgate/database';
-import { reconcile } from '@floodgate/registrations';
+import { reconcile, reserveBatch } from '@floodgate/registrations';
 import { createFixture, type Fixture } from '@floodgate/test/harness/fixture.ts';
 import { attendee } from '@floodgate/test/harness/partner-client.ts';
+import { reservationOf } from '@floodgate/test/harness/reservation.ts';
 import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
 import { sql } from 'kysely';
 import { startFloodgate } from '../contenders/floodgate.ts';
@@ -13,6 +15,8 @@ import { createCall, dataOf, type PartnerCall } from './calls.ts';
 const NEWCOMERS = 8;
 const JOINERS = 128;
 const JOIN_SECONDS = 3;
+const JOINED_MOST = 50_000;
+const SOLD_TOGETHER = 5_000;
 const POLL_MS = 20;
 const TIMEOUT_MS = 300_000;
 const SOLD_OUT = '32';
@@ -30,7 +34,9 @@ export async function waitingRates(servers: Servers, { rounds, entries }: Option
   await using database = await servers.openDatabase();
   await servers.emptyRedis();
   const { url, db } = database;
-  const running = await startFloodgate({ databaseUrl: url, redisUrl: servers.redisUrl, db });
+  // The only partner gets all offers.
+  const share = { HOLD_SHARE_PERCENT: '100' };
+  const running = await startFloodgate({ databaseUrl: url, redisUrl: servers.redisUrl, db }, share, share);
   const measured: Round[] = [];
   const joins: number[] = [];
   try {
@@ -38,7 +44,7 @@ export async function waitingRates(servers: Servers, { rounds, entries }: Option
     const call = createCall(running.baseUrl, fixture, NEWCOMERS);
     const join = createCall(running.baseUrl, fixture, JOINERS);
     for (let round = 0; round < rounds; round += 1) {
-      joins.push(await joinsPerSecond(fixture, join));
+      joins.push(await joinsPerSecond(db, fixture, join));
       measured.push(await serveOnce(db, fixture, call, entries, () => servers.checkpoint()));
     }
     const [difference] = await reconcile(db);
@@ -57,9 +63,11 @@ export async function waitingRates(servers: Servers, { rounds, entries }: Option
 }
 
 /** Returns how many entries this many partners' connections add per second to the list of one ticket, each one after the other. */
-async function joinsPerSecond(fixture: Fixture, call: PartnerCall): Promise<number> {
-  const ticketId = await fixture.addTicket({ capacity: 1, offerHours: 24 });
-  dataOf('/register', await call('/register', attendee(ticketId)));
+async function joinsPerSecond(db: Database, fixture: Fixture, call: PartnerCall): Promise<number> {
+  // A partner can join with as many seats as the ticket has.
+  const ticketId = await fixture.addTicket({ capacity: JOINED_MOST, offerHours: 24 });
+  const sold = Array.from({ length: SOLD_TOGETHER }, () => reservationOf(fixture, ticketId));
+  for (let left = JOINED_MOST; left > 0; left -= SOLD_TOGETHER) await reserveBatch(db, randomUUID(), sold);
   const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
   const request = { organizedEventTicketID: ticketId, seats: 1, contact };
   const endAt = performance.now() + JOIN_SECONDS * 1_000;
@@ -142,6 +150,10 @@ async function storeEntries(
     ),
     counted as (
       update tickets set waiting = ${entries}::integer where shard_id = ${shardId} and id = ${ticketId}
+    ),
+    counted_of_partner as (
+      insert into waiting_partners (shard_id, ticket_id, partner_id, entries, seats)
+      values (${shardId}, ${ticketId}, ${partnerId}, ${entries}::integer, ${entries}::integer)
     )
     insert into changes (shard_id, kind, event_id, partner_id, serials)
     select ${shardId}::integer, 'waiting.joined', ${eventId}::integer, ${partnerId}::integer, array[serial] from joined`.execute(

@@ -3,12 +3,14 @@
 -- the outcome of each hold: the change (also if it was made already), 'too-late' if a seat is not held any more,
 -- 'duplicate' if an attendee has a seat already, or null if a seat is not part of the hold.
 --
--- Attendees are by position of their seat. A hold ends "most_seconds" after it was made, however often it is extended.
+-- Attendees are by position of their seat. A hold ends "most_seconds" after it was made, however often it is extended. It is not
+-- extended beyond the end of the sale, and not at all while one of its tickets is off sale.
 -- Runs as the owner, because the API cannot read attendees. Lock order of all functions: tickets, then registrations.
 create or replace function change_holds(
   shard integer, lock_within_ms integer, change text, hold_ids uuid[], extended_seconds integer[], most_seconds integer,
   holds integer[], seats bigint[], digests uuid[], full_names text[], email_addresses text[], phone_numbers text[],
-  genders text[], tables_or_seats text[], extras_1 text[], extras_2 text[]
+  genders text[], tables_or_seats text[], extras_1 text[], extras_2 text[],
+  hold_percent integer default null
 ) returns text[] language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
@@ -34,6 +36,8 @@ begin
       when bool_or(hold_id is distinct from hold_ids[hold]) then null
       -- Null counts as false: "held_until" of a confirmed seat is null after its finalization.
       when bool_and(is_done is true) then change
+      -- A list can name more seats than that of an earlier call.
+      when change = 'released' and bool_and((is_done or is_held) is true) then change
       when bool_and(is_held is true) then case when bool_or(is_taken) then 'duplicate' else change end
       else 'too-late'
     end
@@ -74,20 +78,26 @@ begin
   if cardinality(due) = 0 then
     return outcomes;
   elsif change = 'released' then
-    perform release_registrations(shard, due, due_tickets, 'left');
+    perform release_registrations(shard, due, due_tickets, 'left', hold_percent);
   elsif change = 'extended' then
     -- Computed before: in an update of a cluster, now() cannot meet a column.
     expiries := array(
-      select greatest(r.held_until, least(now() + make_interval(secs => extended_seconds[hold]), r.most))
+      select greatest(r.held_until, min(
+        least(now() + make_interval(secs => extended_seconds[hold]), r.most, t.until)
+      ) over (partition by hold))
       from unnest(holds, seats) with ordinality as input (hold, serial, position)
       cross join lateral (
         -- An offer of a waiting list cannot be extended.
         select held_until, coalesce(
           (select expires_at from waiting_entries e where e.shard_id = shard and e.id = r.hold_id),
           reserved_at + make_interval(secs => most_seconds)
-        ) as most
+        ) as most, ticket_id
         from registrations r where shard_id = shard and serial = input.serial offset 0
       ) r
+      cross join lateral (
+        select case when active then sale_ends_at else now() end as until from tickets
+        where shard_id = shard and id = r.ticket_id offset 0
+      ) t
       order by position
     );
     -- A nested loop would read all seats of the call for each of them. (Citus crashes on an array that is read by position.)

@@ -4,7 +4,8 @@
 -- functions: tickets, then registrations.
 create or replace function change_registrations(
   shard integer, lock_within_ms integer, change text,
-  wanted bigint[], wanted_partners integer[], wanted_events integer[], wanted_codes bigint[], deadlines timestamptz[]
+  wanted bigint[], wanted_partners integer[], wanted_events integer[], wanted_codes bigint[], deadlines timestamptz[],
+  hold_percent integer default null
 ) returns text[] language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
@@ -37,7 +38,7 @@ begin
   if due is null then
     return outcomes;
   elsif not is_confirmation then
-    perform release_registrations(shard, due, due_tickets, change);
+    perform release_registrations(shard, due, due_tickets, change, hold_percent);
     return outcomes;
   end if;
 

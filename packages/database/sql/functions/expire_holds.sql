@@ -2,7 +2,9 @@
 -- expired hold that is not in "skipped". Returns the ticket and the number of cancelled registrations, or null if no
 -- hold has expired. The number is null if another transaction holds the lock of the ticket. A transaction handles one
 -- ticket, so that a locked ticket does not block the others.
-create or replace function expire_holds(shard integer, most integer, skipped integer[]) returns json
+create or replace function expire_holds(
+  shard integer, most integer, skipped integer[], hold_percent integer default null
+) returns json
 language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
@@ -27,7 +29,7 @@ begin
   );
   begin
     return json_build_object(
-      'ticketId', next_ticket, 'expired', release_registrations(shard, due, array[next_ticket], 'expired')
+      'ticketId', next_ticket, 'expired', release_registrations(shard, due, array[next_ticket], 'expired', hold_percent)
     );
   exception when lock_not_available then
     return json_build_object('ticketId', next_ticket, 'expired', null);

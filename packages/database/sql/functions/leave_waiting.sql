@@ -1,7 +1,8 @@
 -- Takes entries of a partner off the waiting lists of an event: the one with this id, or up to "most" if it is null, and then also forgets
--- the keys of all entries. The seats of an open offer go to the next entries. Returns the number of entries that have left now.
+-- the keys of all entries. The seats of an open offer go to the next entries ("hold_percent": see serve_waiting). Returns the number of entries that have left now.
 create or replace function leave_waiting(
-  shard integer, lock_within_ms integer, event integer, partner integer, entry_id uuid, most integer
+  shard integer, lock_within_ms integer, event integer, partner integer, entry_id uuid, most integer,
+  hold_percent integer default null
 ) returns integer language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
@@ -39,7 +40,7 @@ begin
   end if;
   perform change_waiting(shard, 'left', waiting_ones);
   if held <> '{}' then
-    perform release_registrations(shard, held, due_tickets, 'left');
+    perform release_registrations(shard, held, due_tickets, 'left', hold_percent);
   end if;
   return (
     select count(*) from waiting_entries where shard_id = shard and serial = any(wanted) and state = 'left'

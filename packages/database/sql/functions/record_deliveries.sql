@@ -21,6 +21,9 @@ begin
     -- Null if there was no attempt.
     tried_at = coalesce(to_timestamp(recorded_s - ended."triedMsAgo" / 1000), deliveries.tried_at),
     due_at = to_timestamp(recorded_s + ended."dueInMs" / 1000),
+    failing_since = case
+      when ended.state = 'retry' then coalesce(deliveries.failing_since, recorded_at) else deliveries.failing_since
+    end,
     sent_at = case when ended.state = 'sent' then recorded_at else sent_at end
   from json_to_recordset(outcomes) as ended (
     kind text, "eventId" integer, subject text, lease uuid, state text, reason text, attempts integer,

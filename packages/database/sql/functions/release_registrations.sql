@@ -1,9 +1,9 @@
 -- Cancels registrations of these tickets: frees their seats, and records the changes for finalize_batches. "reason" is
 -- 'cancelled', 'left' or 'expired'. Skips rows that another transaction has cancelled, and with 'expired' also those
 -- that it has confirmed. Returns the number of cancelled registrations. Seats for which somebody waits are offered to
--- them. It never locks the journal head, because a long finalization must not keep tickets locked.
+-- them ("hold_percent": see serve_waiting). It never locks the journal head, because a long finalization must not keep tickets locked.
 create or replace function release_registrations(
-  shard integer, due bigint[], due_tickets integer[], reason text
+  shard integer, due bigint[], due_tickets integer[], reason text, hold_percent integer
 ) returns integer
 language plpgsql
 set enable_seqscan = off
@@ -69,7 +69,7 @@ begin
   end if;
   -- The seats go to those who wait, before anybody else can see them.
   for i in 1 .. cardinality(waited_for) loop
-    perform serve_waiting(shard, waited_for[i], 1000);
+    perform serve_waiting(shard, waited_for[i], 1000, hold_percent);
   end loop;
   return coalesce(cardinality(released), 0);
 end $$;

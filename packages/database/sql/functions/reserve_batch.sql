@@ -7,12 +7,14 @@
 --   replays    [position, serial, pass code] of registrations that get their earlier answer again, or whose attendee
 --              has a seat already ('existing'); serial and pass code are null without a seat
 --   at         when the seats were granted
+--   limits     [position, seats] of registrations that got 'hold-limit': how many seats the partner can hold; null: none
+--   expires    by position: when the hold ends; null: no basket
 --
 -- Registrations are arrays by position. "tickets" are indexes into the wanted tickets, which are distinct and in id
 -- order. A call is the range from its first to its last position; single calls without a key are not listed. If several
 -- registrations name the same attendee, "repeats" is the position of the first; with "returns_existing" the later ones
 -- get its seat. Arrays that no registration of the batch needs (calls, digests, held seats) are null. A partner can
--- hold "hold_percent" of a ticket; null: no limit.
+-- hold "hold_percent" of a ticket; null: no limit. A hold ends at the latest with the sale of its tickets.
 --
 -- A caller that lost its connection calls again with the same batch id and "is_repeat", and gets the answer of its
 -- first call. The repeat locks the tickets first, and so waits for a call that still runs. Only then it looks for the
@@ -43,6 +45,10 @@ declare
   -- The locked tickets, and by wanted ticket their capacities.
   locked integer[];
   capacities integer[];
+  -- By wanted ticket: the end of its sale.
+  sale_ends timestamptz[];
+  -- By position: when the hold ends.
+  expiries timestamptz[];
   -- By position: the earlier answer, or 'existing' if the attendee gets its first seat again. Null: none.
   known text[];
   -- By position: the serial and pass code of an earlier answer, or of the attendee's first seat.
@@ -98,6 +104,9 @@ declare
   own_left integer[];
   caps_left integer[];
   holds_left integer[];
+  hold_limits integer[];
+  -- [position, limit] of refused holds.
+  limits integer[] := '{}';
   seller_tickets integer[];
   seller_partners integer[];
   seller_sold integer[];
@@ -127,7 +136,12 @@ begin
           order by position
         ),
         'replays', replays,
-        'at', entry.created_at
+        'at', entry.created_at,
+        'expires', case when hold_ids is not null then array(
+          select nullif(held_until, 'infinity') from registrations
+          where shard_id = shard and serial between entry.first_serial and entry.last_serial and batch_id = batch
+          order by position
+        ) end
       ));
     end if;
   end if;
@@ -203,7 +217,7 @@ begin
       select ticket_id::bigint << 32 | event_id from unnest(wanted_tickets, wanted_events) as _ (ticket_id, event_id)
     );
     for entry in
-      select id, allocated, capacity, case when waiting > 0 then 0 else capacity - taken end as seats,
+      select id, allocated, capacity, sale_ends_at, case when waiting > 0 then 0 else capacity - taken end as seats,
         width_bucket(id::bigint << 32 | event_id, wanted_keys) as index,
         active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
       from tickets
@@ -213,6 +227,7 @@ begin
       for no key update
     loop
       capacities[entry.index] := entry.capacity;
+      sale_ends[entry.index] := entry.sale_ends_at;
       locked := locked || entry.id;
       seats_left[entry.index] := case when entry.on_sale then entry.seats else -1 end;
       if entry.allocated then
@@ -241,7 +256,7 @@ begin
     end loop;
   end if;
 
-  -- A partner can hold its share of a ticket, at least one seat, and all seats that are reserved for it. The tickets are
+  -- A partner can hold its share of a ticket, at least four seats, and all seats that are reserved for it. The tickets are
   -- locked, so no other transaction can add holds.
   if held_seconds is not null then
     -- Their sums are inserted again below.
@@ -253,14 +268,14 @@ begin
     into held_tickets, held_partners, held_seats_of;
   end if;
   if allocated is not null or held_seconds is not null and hold_percent is not null then
-    select '{0}', '{2147483647}', '{2147483647}', '{0}', '{0}', '{0}'
-    into own_left, caps_left, holds_left, seller_tickets, seller_partners, seller_sold;
+    select '{0}', '{2147483647}', '{2147483647}', '{2147483647}', '{0}', '{0}', '{0}'
+    into own_left, caps_left, holds_left, hold_limits, seller_tickets, seller_partners, seller_sold;
     for entry in
       select owner.*, greatest(a.reserved - a.taken, 0) as own, coalesce(a.cap - a.taken, 2147483647) as most,
         a.taken is not null as is_allocated,
         case when hold_percent is null then 2147483647
-          else greatest(capacities[owner.ticket]::bigint * hold_percent / 100, 1, a.reserved) - held.seats
-        end::integer as most_holds
+          else greatest(capacities[owner.ticket]::bigint * hold_percent / 100, 4, a.reserved)
+        end::integer as hold_limit, held.seats::integer as held
       from (
         select ticket, partner_id, array_agg(position::integer) as positions, count(held_for) as holds
         from unnest(tickets, partners, held_seconds) with ordinality as input (ticket, partner_id, held_for, position)
@@ -280,12 +295,13 @@ begin
     loop
       own_left := own_left || entry.own;
       caps_left := caps_left || entry.most;
-      holds_left := holds_left || entry.most_holds;
+      holds_left := holds_left || entry.hold_limit - entry.held;
+      hold_limits := hold_limits || entry.hold_limit;
       seller_tickets := seller_tickets || wanted_tickets[entry.ticket];
       seller_partners := seller_partners || entry.partner_id;
       seller_sold := seller_sold || cardinality(entry.positions);
       seats_suffice := seats_suffice and cardinality(entry.positions) <= entry.most
-        and entry.holds <= entry.most_holds;
+        and entry.holds <= entry.hold_limit - entry.held;
       counts_sold := counts_sold or entry.is_allocated;
       for i in 1 .. cardinality(entry.positions) loop
         sellers[entry.positions[i]] := cardinality(own_left);
@@ -320,6 +336,9 @@ begin
         else 'registered'
       end;
       outcomes[i] := outcome;
+      if outcome = 'hold-limit' then
+        limits := limits || array[array[i, hold_limits[seller]]];
+      end if;
       if known[i] is null and outcome = 'registered' then
         sold[ticket] := sold[ticket] + 1;
         holds_left[seller] := holds_left[seller] - (held_seconds[i] is not null)::integer;
@@ -378,6 +397,14 @@ begin
   end if;
 
   if held_seconds is not null then
+    expiries := array(
+      select case when held_for is not null then least(
+        now() + make_interval(secs => held_for),
+        min(sale_ends[ticket]) over (partition by coalesce(hold_id::text, position::text))
+      ) end
+      from unnest(tickets, held_seconds, hold_ids) with ordinality as input (ticket, held_for, hold_id, position)
+      order by position
+    );
     insert into held_seats (shard_id, ticket_id, partner_id, seats)
     select shard, ticket, partner, sum(seats)
     from (
@@ -392,7 +419,8 @@ begin
   end if;
   has_gaps := seats_granted < size or last_serial - first_serial + 1 > size;
   answer := json_build_object(
-    'outcomes', outcomes, 'serials', case when has_gaps or not knows_first then granted end, 'first', first_serial, 'replays', replays, 'at', now()
+    'outcomes', outcomes, 'serials', case when has_gaps or not knows_first then granted end, 'first', first_serial, 'replays', replays, 'at', now(),
+    'limits', nullif(limits, '{}'), 'expires', case when hold_ids is not null then expiries end
   );
 
   if seats_granted > 0 then
@@ -433,13 +461,13 @@ begin
         full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
       )
       select shard, serial, batch, position, wanted_tickets[ticket], wanted_events[ticket], partner_id, pass_code, digest,
-        now() + make_interval(secs => held_for), hold_id, partner_reference,
+        expiry, hold_id, partner_reference,
         full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
       from unnest(
-        granted, tickets, partners, pass_codes, digests, held_seconds, hold_ids, partner_references, full_names, email_addresses, phone_numbers, genders,
+        granted, tickets, partners, pass_codes, digests, expiries, hold_ids, partner_references, full_names, email_addresses, phone_numbers, genders,
         tables_or_seats, extra_data_1, extra_data_2
       ) with ordinality as input (
-        serial, ticket, partner_id, pass_code, digest, held_for, hold_id, partner_reference,
+        serial, ticket, partner_id, pass_code, digest, expiry, hold_id, partner_reference,
         full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2, position
       )
       where serial is not null

@@ -1,7 +1,12 @@
 -- Offers the free seats of a ticket to the oldest waiting entries that they can serve completely, up to "most" entries.
--- An offer is a hold of seats without attendees. A ticket that was taken off sale offers nothing. An entry whose partner
--- has no access to the event any more expires. Returns the number of entries. The caller has locked the ticket.
-create or replace function serve_waiting(shard integer, ticket integer, most integer) returns integer
+-- An offer is a hold of seats without attendees, and counts for the share of the ticket that a partner can hold
+-- ("hold_percent"): an entry whose partner is at its share keeps its place and is skipped. A partner that holds nothing
+-- can get one entry of any size, so no entry waits for ever. An offer ends at the latest with the sale, and with the
+-- start of the event. A ticket that was taken off sale offers nothing. An entry whose partner has no access to the event
+-- any more expires. Returns the number of entries. The caller has locked the ticket.
+--
+-- "hold_percent" null: the caller does not know the share. Nothing is offered, and the worker offers the seats.
+create or replace function serve_waiting(shard integer, ticket integer, most integer, hold_percent integer) returns integer
 language plpgsql
 set enable_seqscan = off
 as $$
@@ -11,6 +16,12 @@ declare
   free integer;
   expiry timestamptz;
   event integer;
+  starts_at timestamptz;
+  hold_limit integer;
+  -- By partner with waiting entries: how many more seats it may hold.
+  owners integer[];
+  rooms integer[];
+  owner integer;
   served bigint[] := '{}';
   lapsed bigint[] := '{}';
   -- By seat.
@@ -20,31 +31,54 @@ declare
   references_of text[] := '{}';
   entry record;
 begin
-  select capacity - taken, now() + make_interval(hours => offer_hours), event_id into free, expiry, event from tickets
+  if hold_percent is null then
+    return 0;
+  end if;
+  -- As in reserve_batch: a share is at least a usual basket.
+  select capacity - taken, least(now() + make_interval(hours => offer_hours), sale_ends_at), event_id,
+    greatest(capacity::bigint * hold_percent / 100, 4)
+  into free, expiry, event, hold_limit from tickets
   where shard_id = shard and id = ticket and waiting > 0 and active
     and coalesce(least(waiting_closes_at, sale_ends_at) > now(), true);
   if expiry is null then
     return 0;
   end if;
-  -- Each size is read by itself: entries that need more than the free seats are not read.
+  select e.starts_at into starts_at from events e where e.id = event;
+  if starts_at <= now() then
+    return 0;
+  end if;
+  expiry := least(expiry, starts_at);
+
+  select array_agg(partner_id), array_agg(hold_limit - held) into owners, rooms
+  from (
+    select partner_id, coalesce((
+      select sum(seats) from held_seats h
+      where h.shard_id = shard and h.ticket_id = ticket and h.partner_id = w.partner_id
+    ), 0) as held
+    from waiting_partners w where w.shard_id = shard and w.ticket_id = ticket
+  ) waiter;
+  -- Each partner and size is read by itself: entries that cannot be served are not read.
   for entry in
     select e.*, exists (
       select from event_grants g join partners p on p.id = g.partner_id
       where g.partner_id = e.partner_id and g.event_id = event and p.disabled_at is null
     ) as has_access
-    from generate_series(1, least(free, 10)) as size
+    from unnest(owners, rooms) as waiter (partner_id, room)
+    cross join lateral generate_series(1, least(free, case when room = hold_limit then 10 else least(room, 10) end)) as size
     cross join lateral (
       select serial, id, partner_id, partner_reference, seats from waiting_entries
-      where shard_id = shard and ticket_id = ticket and seats = size and state = 'waiting'
-      order by serial limit most
+      where shard_id = shard and ticket_id = ticket and partner_id = waiter.partner_id and seats = size and state = 'waiting'
+      order by serial limit least(most, greatest(room / size, 1))
     ) e
     order by serial limit most
   loop
     if not entry.has_access then
       lapsed := lapsed || entry.serial;
     end if;
-    continue when entry.seats > free or not entry.has_access;
+    owner := array_position(owners, entry.partner_id);
+    continue when entry.seats > free or not entry.has_access or entry.seats > rooms[owner] and rooms[owner] < hold_limit;
     free := free - entry.seats;
+    rooms[owner] := rooms[owner] - entry.seats;
     served := served || entry.serial;
     for i in 1 .. entry.seats loop
       seats_served := seats_served || nextval('registrations_serial_seq');

@@ -14,6 +14,6 @@ begin
   if not found then
     return false;
   end if;
-  update webhook_endpoints set chain_offset = finish where shard_id = shard and id = endpoint;
+  update webhook_endpoints set chain_offset = finish, refused_message = null where shard_id = shard and id = endpoint;
   return true;
 end $$;

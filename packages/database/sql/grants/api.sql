@@ -14,7 +14,7 @@ grant insert (shard_id, id, at, kind, ticket_id) on changes to :"role";
 grant usage on sequence registrations_serial_seq, changes_id_seq to :"role";
 grant select, update (taken) on tickets, allocations to :"role";
 grant select (
-  shard_id, serial, id, event_id, ticket_id, partner_id, seats, state, partner_reference, joined_at, offered_at, expires_at
+  shard_id, serial, id, event_id, ticket_id, partner_id, seats, state, partner_reference, joined_at, offered_at, expires_at, skipped
 ) on waiting_entries to :"role";
 grant select on gates, devices, admissions to :"role";
 grant select (shard_id, device_id, counter) on scans to :"role";
@@ -36,7 +36,7 @@ grant insert, update (ends_at), delete on webhook_secrets to :"role";
 -- The audit log records the changes of partners. The API cannot read it.
 grant insert on partner_audit_log to :"role";
 
-grant execute on function reserve_batch, change_registrations, change_holds, replace_attendee, join_waiting, leave_waiting,
+grant execute on function reserve_batch, change_registrations, change_holds, replace_attendee, join_waiting, leave_waiting, find_waiting,
   record_scans
 to :"role";
 -- It reports itself to operators.

@@ -5,7 +5,7 @@ grant select on
   schema_files, shards, events, event_grants, tickets, allocations, ticket_states, batches, changes, registrations, journal_heads,
   journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts, mail_suppressions,
   secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys, held_seats, attendees,
-  waiting_entries, gates, devices, scans, admissions
+  waiting_entries, waiting_partners, gates, devices, scans, admissions
 to :"role";
 grant update (full_name, email_address, attendee_digest) on registrations to :"role";
 grant insert, update (name, email) on attendees to :"role";
@@ -42,4 +42,4 @@ grant select (shard_id, endpoint_id, id, public_key, created_at, ends_at) on web
 grant insert, update (ends_at), delete on webhook_secrets to :"role";
 grant insert, update, delete on deliveries to :"role";
 grant delete on mail_suppressions to :"role";
-grant execute on function find_news, change_registrations, replace_attendee to :"role";
+grant execute on function find_news, change_registrations, replace_attendee, end_holds to :"role";

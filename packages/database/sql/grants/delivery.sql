@@ -19,7 +19,7 @@ grant update (
   last_offset, in_flight_until, news_offset, state, failures, failing_since, next_at, lease, leased_until
 ) on journal_consumers to :"role";
 grant update (last_offset) on consumer_scans to :"role";
-grant select, update (chain_offset, disabled_reason, test_message) on webhook_endpoints to :"role";
+grant select, update (chain_offset, disabled_reason, test_message, refused_message) on webhook_endpoints to :"role";
 grant select on webhook_secrets to :"role";
 grant select, insert, delete on webhook_attempts to :"role";
 grant select, insert, update, delete on deliveries to :"role";

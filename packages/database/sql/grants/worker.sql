@@ -5,6 +5,7 @@ grant update (relay_at, enqueues) on batches to :"role";
 grant select, delete on journal_segments to :"role";
 -- It deletes expired keys by their age. The keys are the partners' own and can contain anything.
 grant select (shard_id, created_at), delete on idempotency_keys to :"role";
-grant execute on function finalize_batches, expire_holds, index_attendees, serve_waiting_lists to :"role";
+grant execute on function finalize_batches, expire_holds, index_attendees, serve_waiting_lists, compact_held_seats
+to :"role";
 -- It reports itself to operators.
 grant select, insert, update, delete on processes to :"role";

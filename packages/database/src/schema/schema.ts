@@ -222,6 +222,8 @@ export interface Schema {
     paused_by: 'partner' | 'operator' | null;
     /** Id of a requested test message that is not sent yet. Null: none. */
     test_message: string | null;
+    /** The last message, if it was not accepted. */
+    refused_message: unknown;
     created_at: CreatedAt;
   };
   /** The keys that sign its messages. The service needs them in plain text. */

@@ -9,6 +9,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { WORDS, type Sender, type Words } from '../letter.ts';
 import { looksLikeLink } from '../links.ts';
 import { createFrame, type MailMessage } from '../message.ts';
+import { timeText } from '../time-text.ts';
 
 type Kind = (typeof EVENT_KINDS)[number];
 
@@ -202,16 +203,6 @@ async function commonOf(event: Event, sender: Sender, kind: Kind) {
 /** Returns the time of an event in its language and time zone; null if the start is not known. */
 const whenText = (event: Event): string | null =>
   event.startsAt && timeText(event, event.startsAt, event.endsAt);
-
-function timeText({ timeZone, language }: Event, startsAt: Date, endsAt?: Date | null): string {
-  const format = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
-    dateStyle: 'full',
-    timeStyle: 'short',
-    timeZone: timeZone ?? 'UTC',
-  });
-  const text = endsAt ? format.formatRange(startsAt, endsAt) : format.format(startsAt);
-  return timeZone ? text : `${text} (UTC)`;
-}
 
 /**
  * Returns the event as a calendar file; null if the start is not known. A file with a higher SEQUENCE replaces the entry with the same UID.

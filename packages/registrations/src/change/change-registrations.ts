@@ -4,6 +4,7 @@ import type { Attendee } from '@floodgate/contract';
 import { plainArray, statementFailure, textArray, type Database } from '@floodgate/database';
 import { retry, systemClock, throttledWarn } from '@floodgate/service';
 import { createAdmission } from '../admission/admission-queue.ts';
+import { DEFAULT_HOLD_SHARE_PERCENT } from '../holds/settings.ts';
 import type { RegistrationsOptions } from '../register/commit-batch.ts';
 import { drawPassCode } from '../register/pass-code.ts';
 import { attendeeIn, RELAY_GRACE_SECONDS } from '../register/reserve-batch.ts';
@@ -24,7 +25,8 @@ type Undone = 'overloaded' | 'unknown' | 'failed';
 
 /**
  * Cancels registrations of one shard, so that their seats can be sold again, or confirms held ones. Finalization publishes the
- * changes. Returns one outcome per registration, in order. Safe to repeat.
+ * changes. Returns one outcome per registration, in order. Safe to repeat. Offers freed seats to those who wait, up to the share of each
+ * partner. Without `holdSharePercent`, the worker does so a moment later.
  */
 export async function changeRegistrations(
   db: Database,
@@ -32,6 +34,7 @@ export async function changeRegistrations(
   change: Change,
   registrations: readonly NamedRegistration[],
   lockWithinMs = 0,
+  holdSharePercent: number | null = null,
 ) {
   const column = (key: Exclude<keyof NamedRegistration, 'deadline'>) =>
     plainArray(registrations.map((one) => one[key]));
@@ -40,7 +43,7 @@ export async function changeRegistrations(
     select change_registrations(
       ${shardId}::integer, ${lockWithinMs}::integer, ${change}::text, ${column('serial')}::bigint[],
       ${column('partnerId')}::integer[], ${column('eventId')}::integer[], ${column('passCode')}::bigint[],
-      ${deadlines}::timestamptz[]
+      ${deadlines}::timestamptz[], ${holdSharePercent}::integer
     ) as outcomes`.execute(db);
   return rows[0]!.outcomes;
 }
@@ -49,13 +52,18 @@ export async function changeRegistrations(
  * Cancels up to `limit` registrations of a shard whose hold has expired, ticket by ticket. Returns how many it has cancelled. Skips
  * tickets that another transaction keeps locked.
  */
-export async function expireHolds(db: Database, shardId: number, limit: number) {
+export async function expireHolds(
+  db: Database,
+  shardId: number,
+  limit: number,
+  holdSharePercent = DEFAULT_HOLD_SHARE_PERCENT,
+) {
   const tickets: number[] = [];
   let total = 0;
   while (total < limit) {
     const { rows } = await sql<{ done: { ticketId: number; expired: number | null } | null }>`
-      select expire_holds(${shardId}::integer, ${limit - total}::integer, ${tickets}::integer[])
-        as done`.execute(db);
+      select expire_holds(${shardId}::integer, ${limit - total}::integer, ${tickets}::integer[],
+        ${holdSharePercent}::integer) as done`.execute(db);
     const { done } = rows[0]!;
     if (!done) break;
     tickets.push(done.ticketId);
@@ -102,7 +110,14 @@ export type ChangeGroups = ReturnType<typeof createChangeGroups>;
 /** Returns functions that cancel registrations, or confirm held ones, in groups. */
 export const createChangeGroups = (options: RegistrationsOptions, change: Change) =>
   createGroups<NamedRegistration, Changed>(options, (shardId, registrations) =>
-    changeRegistrations(options.db, shardId, change, registrations, options.lockWithinMs),
+    changeRegistrations(
+      options.db,
+      shardId,
+      change,
+      registrations,
+      options.lockWithinMs,
+      options.holdSharePercent,
+    ),
   );
 
 export type ReplacementGroups = ReturnType<typeof createReplacementGroups>;

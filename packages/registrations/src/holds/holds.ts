@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import { plainArray, textArray, type Database } from '@floodgate/database';
 import type { Principal } from '@floodgate/http';
 import { createGroups } from '../change/change-registrations.ts';
+import { DEFAULT_HOLD_LIMIT_SECONDS } from './settings.ts';
 import type { RegistrationsOptions } from '../register/commit-batch.ts';
 import { ATTENDEE_FIELDS, attendeeIn } from '../register/reserve-batch.ts';
 import {
@@ -109,9 +110,9 @@ interface ChangedSeat {
 
 export type HoldGroups = ReturnType<typeof createHoldGroups>;
 
-/** Returns functions that change holds in groups. A hold ends `mostSeconds` after it was made, however often it is extended. */
+/** Returns functions that change holds in groups. A hold ends `holdLimitSeconds` after it was made, however often it is extended. */
 export const createHoldGroups = (
-  { mostSeconds, ...options }: RegistrationsOptions & { mostSeconds: number },
+  { holdLimitSeconds = DEFAULT_HOLD_LIMIT_SECONDS, ...options }: RegistrationsOptions,
   change: HoldChange,
 ) =>
   createGroups<ChangedHold, HoldChanged>(
@@ -129,11 +130,12 @@ export const createHoldGroups = (
         select change_holds(
           ${shardId}::integer, ${options.lockWithinMs}::integer, ${change}::text,
           ${plainArray(holds.map(({ holdId }) => holdId))}::uuid[],
-          ${plainArray(holds.map(({ seconds = null }) => seconds))}::integer[], ${mostSeconds}::integer,
+          ${plainArray(holds.map(({ seconds = null }) => seconds))}::integer[], ${holdLimitSeconds}::integer,
           ${plainArray(seats.map(({ hold }) => hold))}::integer[],
           ${plainArray(seats.map(({ serial }) => serial))}::bigint[],
           ${plainArray(seats.map(({ attendeeDigest = null }) => attendeeDigest))}::uuid[],
-          ${sql.join(ATTENDEE_FIELDS.map((field) => sql`${text(field)}::text[]`))}
+          ${sql.join(ATTENDEE_FIELDS.map((field) => sql`${text(field)}::text[]`))},
+          ${options.holdSharePercent ?? null}::integer
         ) as outcomes`.execute(options.db);
       return rows[0]!.outcomes;
     },

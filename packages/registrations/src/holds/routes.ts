@@ -21,8 +21,6 @@ import { describeHold, NO_HOLD, secondsIn, type FoundHold } from './holds.ts';
 export interface HoldsOptions extends HoldChangeOptions {
   reads: Database;
   register: Registrations;
-  /** How long a hold can last. */
-  mostSeconds: number;
 }
 
 const HOLD_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '32', '37', '40', '41', '91'];
@@ -38,7 +36,7 @@ export function addHoldRoutes(api: Routes, options: HoldsOptions): void {
 
 /** POST /events/holds: holds seats without attendees, all or none. */
 function addHoldRoute(api: Routes, options: HoldsOptions) {
-  const { register, mostSeconds } = options;
+  const { register } = options;
   api.post(
     '/events/holds',
     {
@@ -65,8 +63,7 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
       const emailAddress = `${body.partnerReference}@floodgate.invalid`;
       const provoked = provokedCode(principal, { emailAddress }, HOLD_FAILURES);
       if (provoked && provoked !== '91') return register.refuse(request, reply, provoked);
-      const seconds = Math.min(secondsIn(headers), mostSeconds);
-      const hold = toHold(principal, body, seconds, headers);
+      const hold = toHold(principal, body, secondsIn(headers), headers);
       const outcome = await register.submit(request, hold);
       request.batchId = hold.batchId;
       if (outcome.kind === 'failed') throw new Error('a hold failed');
@@ -76,7 +73,7 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
       if (refusal) return register.refuse(request, reply, ...refusal);
       const found = granted.replayed
         ? await findAgain(options, principal, granted.outcomes[0]!.serial).catch(() => undefined)
-        : holdOf(hold.reservations, granted, seconds);
+        : holdOf(hold.reservations, granted);
       const isLost = provoked === '91' && !granted.replayed;
       // If the hold cannot be read, its seats are held all the same.
       if (!found || isLost) return register.refuse(request, reply.removeHeader('idempotent-replayed'), '91');
@@ -93,17 +90,13 @@ async function findAgain({ reads, findHold }: HoldsOptions, principal: Principal
 }
 
 /** Returns the hold that a call has made. */
-const holdOf = (
-  reservations: readonly Reservation[],
-  { outcomes, heldAt }: Granted,
-  seconds: number,
-): FoundHold => ({
+const holdOf = (reservations: readonly Reservation[], { outcomes, heldUntil }: Granted): FoundHold => ({
   holdId: reservations[0]!.holdId!,
   seats: outcomes.map((seat, index) => ({
     ...reservations[index]!,
     ...seat,
     state: 'held',
-    heldUntil: new Date(heldAt.getTime() + seconds * 1_000),
+    heldUntil,
   })),
 });
 
@@ -111,7 +104,7 @@ const holdOf = (
 interface Granted {
   outcomes: { serial: number; passCode: number }[];
   replayed: boolean;
-  heldAt: Date;
+  heldUntil: Date;
 }
 
 /** Returns the code and message of a hold that was refused, with the ticket that is to blame; null if it got its seats. */

@@ -98,9 +98,18 @@ const ofTickets = (shard: number) => sql`
   group by ticket_id, partner_id
   having sum(held) <> sum(counted)
 
-  -- Waiting lists whose count differs from their entries, and entries that waited while a later one, which needs no fewer seats, got an
-  -- offer.
+  union all ${ofWaitingLists(shard)}
+
+  -- Tickets that cannot be found, because their event leads to another shard.
   union all
+  select 'ticket ' || t.id, 'is here, but its event ' || e.id || ' lives in shard ' || e.shard_id
+  from ticket t join events e on e.id = t.event_id
+  where e.shard_id <> ${shard}
+`;
+
+const ofWaitingLists = (shard: number) => sql`
+  -- Waiting lists whose count differs from their entries, also by partner, and entries that waited while a later one of the same partner,
+  -- which needs no fewer seats, got an offer. An entry of another partner may pass: this one may have held its share.
   select 'ticket ' || t.id, 'waiting is ' || t.waiting || ', but ' || coalesce(w.entries, 0) || ' entries wait'
   from ticket t
   left join (
@@ -108,20 +117,23 @@ const ofTickets = (shard: number) => sql`
   ) w on w.ticket_id = t.id
   where t.waiting <> coalesce(w.entries, 0)
   union all
+  select 'partner ' || partner_id, 'waits for ' || sum(waiting) || ' seats of ticket ' || ticket_id || ', but ' || sum(counted)
+    || ' are counted'
+  from (
+    select ticket_id, partner_id, seats as waiting, 0 as counted from waiter where state = 'waiting'
+    union all select ticket_id, partner_id, 0, seats from waiting_partners where shard_id = ${shard}
+  ) both_counts
+  group by ticket_id, partner_id
+  having sum(waiting) <> sum(counted)
+  union all
   select 'waiting entry ' || id, 'waited while a later entry got an offer: ' || later_offer
   from (
     select w.*, size, min(offered_at) filter (where seats >= size) over (
-      partition by ticket_id, size order by serial desc rows between unbounded preceding and 1 preceding
+      partition by ticket_id, partner_id, size order by serial desc rows between unbounded preceding and 1 preceding
     ) as later_offer
     from waiter w cross join generate_series(1, 10) as size
   ) w
   where seats = size and later_offer < coalesce(offered_at, ended_at, 'infinity')
-
-  -- Tickets that cannot be found, because their event leads to another shard.
-  union all
-  select 'ticket ' || t.id, 'is here, but its event ' || e.id || ' lives in shard ' || e.shard_id
-  from ticket t join events e on e.id = t.event_id
-  where e.shard_id <> ${shard}
 `;
 
 const ofBatches = (shard: number) => sql`

@@ -188,11 +188,12 @@ export type SeatOutcome =
   | { kind: 'registered'; serial: number; passCode: number; replayed: boolean }
   /** The attendee already had this seat. */
   | { kind: 'existing'; serial: number; passCode: number }
-  | { kind: Refusal; replayed?: boolean };
+  /** `limit`: how many seats of the ticket the partner can hold. Undefined: not known, or not the reason. */
+  | { kind: Refusal; replayed?: boolean; limit?: number };
 
-/** Outcome of a call. A bulk call has one for each registration, in order. `heldAt`: when a hold was made. */
+/** Outcome of a call. A bulk call has one for each registration, in order. `heldUntil`: when a hold ends. */
 export type Outcome =
-  SeatOutcome | { kind: 'bulk'; outcomes: SeatOutcome[]; replayed: boolean; heldAt?: Date };
+  SeatOutcome | { kind: 'bulk'; outcomes: SeatOutcome[]; replayed: boolean; heldUntil?: Date };
 
 /** Whether the call has reserved a seat now. */
 export const isNew = (outcome: Outcome): boolean =>
@@ -211,8 +212,10 @@ interface Answer {
   first?: number | null;
   /** Registrations that get an earlier answer, or whose attendee already has a seat. */
   replays: [position: number, serial: number | null, passCode: number | null][];
-  /** The time of the reservation by Postgres's clock. */
-  at: string;
+  /** Registrations that would exceed what the partner can hold of a ticket, each with this number of seats. */
+  limits?: [position: number, limit: number][] | null;
+  /** By position: when the hold ends. Null: the batch has no baskets. */
+  expires?: (string | null)[] | null;
 }
 
 /** The contract promises this lifetime of idempotency keys to partners. */
@@ -229,6 +232,8 @@ export interface ReserveOptions {
   retentionHours?: number;
   /** How much of a ticket one partner may hold. By default all of it. */
   holdSharePercent?: number;
+  /** Longest hold. */
+  holdLimitSeconds?: number;
 }
 
 /**
@@ -245,6 +250,7 @@ export async function reserveBatch(
     lockWithinMs = 0,
     retentionHours = DEFAULT_RETENTION_HOURS,
     holdSharePercent,
+    holdLimitSeconds = Infinity,
   }: ReserveOptions = {},
 ): Promise<Outcome[]> {
   const reservations = reservationsOf(submissions);
@@ -271,7 +277,7 @@ export async function reserveBatch(
       ${plainArray(indexes)}::integer[],
       ${plain((r) => r.partnerId)}::integer[], ${plain((r) => r.passCode)}::bigint[],
       ${plain((r) => r.attendeeDigest)}::uuid[], ${plain((r) => (r.returnsExisting ? 'true' : null))}::boolean[],
-      ${plainArray(findRepeats(reservations))}::integer[], ${plain((r) => r.holdSeconds)}::integer[],
+      ${plainArray(findRepeats(reservations))}::integer[], ${plain((r) => r.holdSeconds && Math.min(r.holdSeconds, holdLimitSeconds))}::integer[],
       ${text((r) => r.fullName)}::text[], ${text((r) => r.emailAddress)}::text[],
       ${text((r) => r.phoneNumber)}::text[], ${text((r) => r.gender)}::text[],
       ${text((r) => r.tableOrSeat)}::text[], ${text((r) => r.extraData1)}::text[],
@@ -280,7 +286,7 @@ export async function reserveBatch(
       true
     ) as answer`.execute(db);
   const { answer } = rows[0]!;
-  return gatherBulks(submissions, readOutcomes(answer, reservations), answer.at);
+  return gatherBulks(submissions, readOutcomes(answer, reservations), answer.expires);
 }
 
 /** Returns the bulk calls and those with a key, each with the (1-based) positions of its first and last registration. */
@@ -312,17 +318,23 @@ function findRepeats(reservations: readonly Reservation[]): (number | null)[] {
 }
 
 /** Returns the outcome of each submission. The SQL function repeats an outcome of a whole bulk call for each of its registrations. */
-function gatherBulks(submissions: readonly Submission[], outcomes: SeatOutcome[], at: string): Outcome[] {
+function gatherBulks(
+  submissions: readonly Submission[],
+  outcomes: SeatOutcome[],
+  expires: Answer['expires'],
+): Outcome[] {
   if (!submissions.some(isBulk)) return outcomes;
   let next = 0;
   return submissions.map((submission): Outcome => {
     if (!isBulk(submission)) return outcomes[next++]!;
-    const ofCall = outcomes.slice(next, (next += submission.reservations.length));
+    const position = next;
+    next += submission.reservations.length;
+    const ofCall = outcomes.slice(position, next);
     const [first] = ofCall as [SeatOutcome];
     if (first.kind === 'key-reused') return first;
     const replayed = 'replayed' in first && first.replayed;
-    const isHold = submission.reservations[0]!.holdId !== null;
-    return { kind: 'bulk', outcomes: ofCall, replayed, ...(isHold && { heldAt: new Date(at) }) };
+    const expiry = expires?.[position];
+    return { kind: 'bulk', outcomes: ofCall, replayed, ...(expiry && { heldUntil: new Date(expiry) }) };
   });
 }
 
@@ -343,11 +355,18 @@ function countWanted(reservations: readonly Reservation[]) {
   return { wanted, indexes: entries.map(({ index }) => index) };
 }
 
+const refused = (kind: Refusal, replayed: boolean, limit?: number): SeatOutcome => ({
+  kind,
+  replayed,
+  ...(limit !== undefined && { limit }),
+});
+
 function readOutcomes(
-  { outcomes, serials, first, replays }: Answer,
+  { outcomes, serials, first, replays, limits }: Answer,
   reservations: readonly Reservation[],
 ): SeatOutcome[] {
   const before = new Map(replays.map(([position, serial, passCode]) => [position - 1, { serial, passCode }]));
+  const holdLimits = new Map((limits ?? []).map(([position, limit]) => [position - 1, limit]));
   const granted = serials ?? reservations.map((_, index) => first! + index);
   return reservations.map(({ passCode }, index): SeatOutcome => {
     const kind = outcomes?.[index] ?? 'registered';
@@ -355,7 +374,7 @@ function readOutcomes(
     const replay = before.get(index);
     if (kind === 'existing') return { kind, serial: replay!.serial!, passCode: replay!.passCode! };
     const replayed = replay !== undefined;
-    if (kind !== 'registered') return { kind, replayed };
+    if (kind !== 'registered') return refused(kind, replayed, holdLimits.get(index));
     const seat = replay ?? { serial: granted[index] ?? null, passCode };
     // The registration of the earlier answer no longer exists, so its pass reference is unknown.
     if (seat.serial === null || seat.passCode === null) return { kind: 'failed' };

@@ -24,11 +24,16 @@ const OF_PARTNER = 'You have sold all seats that you may sell of this ticket';
 export const duplicateMessage = ({ duplicateScope }: Principal) =>
   duplicateScope === 'ticket' ? 'This e-mail address is already registered for the ticket' : undefined;
 
+/** Returns the message about a partner that would hold too many seats. Undefined: the message of code 37. */
+const holdLimitMessage = (limit?: number) =>
+  limit === undefined ? undefined : `You can hold at most ${limit} seats of this ticket at a time`;
+
 /** Returns the envelope that answers a registration. */
 export function responseOf(principal: Principal, outcome: SeatOutcome) {
   const { passPrefix: prefix, eventId } = principal;
   if (outcome.kind === 'duplicate') return failure('33', duplicateMessage(principal));
   if (outcome.kind === 'allocation-sold') return failure('32', OF_PARTNER);
+  if (outcome.kind === 'hold-limit') return failure('37', holdLimitMessage(outcome.limit));
   if (outcome.kind !== 'registered' && outcome.kind !== 'existing') return failure(CODES[outcome.kind]);
   const { serial, passCode } = outcome;
   return success(formatPassReference({ prefix, eventId, serial, passCode }));

@@ -13,7 +13,7 @@ import type { Logger } from '@floodgate/service';
 import { loadEndpoint, updateEndpoint, type EndpointToDeliver } from '../endpoints.ts';
 import { addNotice } from '../notices.ts';
 import { recordAttempt, recordDelivered } from './attempts.ts';
-import { readMessages, type Message, type MessageReader } from './messages.ts';
+import { keepRefused, readMessages, type Message, type MessageReader } from './messages.ts';
 import { obstacleOf, postMessage, type Attempt, type Sender } from './post-message.ts';
 import { mustDisable, retryDelayMs } from './retry-schedule.ts';
 
@@ -102,6 +102,8 @@ async function deliverFrom(run: Run, reader: MessageReader, first: Message) {
 
 async function afterFailure(run: Run, message: Message, attempt: Attempt) {
   const { db, consumer, endpoint } = run;
+  // First, so that a message whose attempt is recorded is sent again as it was.
+  await keepRefused(db, consumer, endpoint, message);
   await recordAttempt(db, endpoint, message, attempt);
   const { outcome, retryAfterMs } = attempt;
   if (outcome === 'stopped') return 'more';

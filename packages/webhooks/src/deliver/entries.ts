@@ -9,7 +9,7 @@ export type Item = Pick<JournalEntry, 'offset' | 'at'> & { batchId: string | und
 
 /**
  * Returns entries as they are sent: a ticket, or a registration, an admission or an entry of a waiting list as it was at that time. Leaves
- * out what was deleted. Has no value that changes later, because a message that is sent again must be the same.
+ * out what was deleted. The names of tickets and gates can change later.
  */
 export async function describeEntries(
   db: Database,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { formatTimestamp } from '@floodgate/contract';
 import type { Database, JournalKind } from '@floodgate/database';
-import { readJournal, type Consumer, type CursorProblem } from '@floodgate/journal';
+import { readJournal, type Consumer, type ConsumerId, type CursorProblem } from '@floodgate/journal';
 import { shareCalls } from '@floodgate/service';
-import type { EndpointToDeliver } from '../endpoints.ts';
+import { updateEndpoint, type EndpointToDeliver } from '../endpoints.ts';
 import { describeEntries, type Item } from './entries.ts';
 
 /** Largest body with more than one entry, as Standard Webhooks recommends. */
@@ -23,6 +23,7 @@ export type MessageReader = ReturnType<typeof readMessages>;
 
 /**
  * Returns a reader of the messages of a consumer, from its cursor on. If a range is in flight, the first message covers exactly this range.
+ * If it was refused, it is the message that was sent.
  * With `readsAhead`, it reads more than the next message needs.
  */
 export function readMessages(db: Database, consumer: Consumer, to: EndpointToDeliver, readsAhead: boolean) {
@@ -35,6 +36,8 @@ export function readMessages(db: Database, consumer: Consumer, to: EndpointToDel
   /** Entries that are in no message yet. */
   const items: Item[] = [];
   let problem: CursorProblem | null = null;
+  let refused = inFlightUntil === null ? null : refusedMessage(to, previous, inFlightUntil);
+  if (refused) [readTo, inFlightUntil] = [refused.last, null];
 
   async function readPage() {
     const read = await readJournal(db, scope, readTo, page);
@@ -67,6 +70,12 @@ export function readMessages(db: Database, consumer: Consumer, to: EndpointToDel
      * them). Returns a cursor problem if the next entries have expired.
      */
     async next() {
+      if (refused) {
+        const message = refused;
+        refused = null;
+        previous = reader.cursor = message.last;
+        return message;
+      }
       await readEnough();
       if (problem) return problem;
       const end = inFlightUntil;
@@ -102,22 +111,71 @@ function fitting(items: readonly Item[], entriesPerMessage: number) {
   return most;
 }
 
-export type Message = ReturnType<typeof buildMessage>;
+/** A message to an endpoint. */
+export interface Message {
+  id: string;
+  body: string;
+  /** The cursor of the previous message. */
+  previous: number;
+  /** It covers the entries after this offset, up to `last`. */
+  after: number;
+  last: number;
+  entries: number;
+  /** The batches of its registrations, for traces. */
+  batchIds: ReadonlySet<string>;
+}
+
+/** A message that was sent and not accepted, as it is stored. */
+export interface RefusedMessage extends Omit<Message, 'batchIds'> {
+  range: string;
+}
+
+/** Names what a message covers. The same endpoint and range have the same name, unless a replay was requested. */
+const rangeOf = (to: EndpointToDeliver, previous: number, last: number) =>
+  [to.id, to.replays, previous, last, ...to.types.toSorted()].join(' ');
+
+/** Returns the message of this range that was sent and not accepted; null if there is none. */
+function refusedMessage(to: EndpointToDeliver, previous: number, last: number): Message | null {
+  if (!to.refused || to.refused.range !== rangeOf(to, previous, last)) return null;
+  const { range: _range, ...message } = to.refused;
+  return { ...message, batchIds: new Set() };
+}
+
+/** Stores a message that was not accepted, so that it is sent again as it was. */
+export async function keepRefused(
+  db: Database,
+  consumer: ConsumerId,
+  to: EndpointToDeliver,
+  message: Message,
+) {
+  const { batchIds: _batchIds, ...content } = message;
+  const refused: RefusedMessage = { ...content, range: rangeOf(to, message.previous, message.last) };
+  await updateEndpoint(db, consumer)
+    .set({ refused_message: JSON.stringify(refused) })
+    .execute();
+}
 
 /**
  * Builds the message of at least one item. It covers the entries after the offset `after`, up to the last item. `previous` is the cursor of
- * the previous message; no entry between `previous` and `after` is for this endpoint. The same endpoint and range always give the same
- * message and the same id, unless a replay was requested.
+ * the previous message; no entry between `previous` and `after` is for this endpoint. The id is that of the content: after a crash, a
+ * message is built again, and if a ticket or a gate was renamed, it is another message.
  */
-function buildMessage(to: EndpointToDeliver, previous: number, after: number, items: readonly Item[]) {
+function buildMessage(
+  to: EndpointToDeliver,
+  previous: number,
+  after: number,
+  items: readonly Item[],
+): Message {
   const { offset: last, at } = items.at(-1)!;
   const range = `"previousCursor":"${previous}","cursor":"${last}"`;
   const entries = `"entries":[${items.map(({ json }) => json).join(',')}]`;
-  const name = [to.id, to.replays, previous, last, ...to.types.toSorted()].join(' ');
-  const id = `msg_${createHash('sha256').update(name).digest('base64url').slice(0, 27)}`;
   const body = bodyOf('event.changes', at, to.eventRef, `,${range},${entries}`);
+  const digest = createHash('sha256')
+    .update(`${rangeOf(to, previous, last)} ${body}`)
+    .digest('base64url');
+  const id = `msg_${digest.slice(0, 27)}`;
   const batchIds = new Set(items.flatMap(({ batchId }) => batchId ?? []));
-  return { id, body, after, last, entries: items.length, batchIds };
+  return { id, body, previous, after, last, entries: items.length, batchIds };
 }
 
 /** Builds a test message. */

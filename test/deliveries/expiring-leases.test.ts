@@ -1,0 +1,70 @@
+import { queueDeliveries, SendLoop, type DeliveryKind } from '@floodgate/deliveries';
+import { sql } from 'kysely';
+import { expect, onTestFinished } from 'vitest';
+import { connectInTest } from '../harness/connect-in-test.ts';
+import { eventTest } from '../harness/event-test.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = eventTest({ own: 'counts, empties or compares whole tables' });
+
+interface Message {
+  revision: number;
+}
+
+const kind: DeliveryKind<Message, string> = {
+  name: 'confirmation',
+  consumerKind: null,
+  load: (deliveries) =>
+    Promise.resolve(new Map(deliveries.map(({ subject }) => [subject, { item: subject }]))),
+  render: () => Promise.resolve({ revision: 1 }),
+};
+
+const stored = async () => {
+  const { rows } = await sql<Record<'state' | 'attempts' | 'twice', unknown>>`
+    select state, attempts, possibly_twice as twice from deliveries`.execute(given.db);
+  return rows;
+};
+
+test('a delivery whose lease is about to end is put back: nothing was sent, and no crash is counted', async () => {
+  const clock = new ManualClock();
+  const { promise: permitted, resolve: permit } = Promise.withResolvers<void>();
+  let sent = 0;
+  const errors: Error[] = [];
+  // Connections of its own: most of its statements wait.
+  const db = connectInTest(given.database.url, 5);
+  onTestFinished(() => db.destroy());
+  const loop = new SendLoop<Message>({
+    db,
+    kinds: [kind],
+    queue: () => Promise.resolve(false),
+    send: () => {
+      sent += 1;
+      return Promise.resolve({ kind: 'sent' });
+    },
+    rate: { atOnce: 10, take: () => permitted },
+    beforeRecord: () => Promise.resolve(),
+    onOutcome: () => {},
+    onError: (error) => void errors.push(error),
+    clock,
+  });
+  await queueDeliveries(given.db, given.gala, [{ kind: 'confirmation', subject: '1', since: new Date() }]);
+  await loop.task.run();
+  await waitUntil('it is leased', async () => (await stored())[0]!.state === 'sending');
+  // Postgres answers nothing about the row, so the lease is not renewed.
+  const silent = await given.db.startTransaction().execute();
+  await sql`select from deliveries for update`.execute(silent);
+  await clock.advance(28_000);
+  expect(errors).toEqual([]);
+  // It was tried three times.
+  await waitForLockWaiters(given.db, 3);
+  permit();
+  await clock.advance(10);
+  await waitForLockWaiters(given.db, 4);
+  await silent.rollback().execute();
+  await waitUntil('it is put back', async () => (await stored())[0]!.state === 'queued');
+  expect(await stored()).toEqual([{ state: 'queued', attempts: 0, twice: false }]);
+  expect(sent).toBe(0);
+  expect(errors).toEqual([]);
+});
