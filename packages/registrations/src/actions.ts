@@ -109,7 +109,7 @@ export const replaceAttendeeAction = defineAction({
     const { replaced } = await replaceAttendee(transaction, shardId, named, 0, true);
     if (replaced === 'duplicate') throw new Failure(ADDRESS_TAKEN);
     if (replaced === null || typeof replaced === 'string') throw new Failure(whyNotReplaced(row.state));
-    const { wasAdmitted = false, ...seat } = replaced;
+    const { wasAdmitted, ...seat } = replaced;
     note(`registration:${row.serial}`, { after: { replacedBy: seat.serial, wasAdmitted } });
     return {
       passReference: formatPassReference({ prefix, eventId, ...seat }),

@@ -30,14 +30,17 @@ begin
   where shard_id = shard and serial = old_serial and partner_id = partner and event_id = event and pass_code = old_code;
   if not found then
     return null;
-  elsif old.replaced_by is not null then
-    select * into later from registrations where shard_id = shard and serial = old.replaced_by;
-    if (later.full_name, later.email_address) is not distinct from (new_name, new_address) then
-      return json_build_object('outcome', 'replaced', 'serial', later.serial, 'passCode', later.pass_code);
-    end if;
   end if;
   seat_of := coalesce(old.seat, old_serial);
   was_admitted := exists (select from admissions where shard_id = shard and seat = seat_of and undone_at is null);
+  if old.replaced_by is not null then
+    select * into later from registrations where shard_id = shard and serial = old.replaced_by;
+    if (later.full_name, later.email_address) is not distinct from (new_name, new_address) then
+      return json_build_object(
+        'outcome', 'replaced', 'serial', later.serial, 'passCode', later.pass_code, 'wasAdmitted', was_admitted
+      );
+    end if;
+  end if;
   if old.cancelled_at is not null or old.held_until < 'infinity' or now() >= deadline then
     return json_build_object('outcome', 'too-late');
   elsif was_admitted and by_operator is not true then

@@ -77,7 +77,7 @@ export interface Replacement extends NamedRegistration {
 
 /** The new registration, or why there is none. Null: there is no such registration. */
 type Replaced =
-  { serial: number; passCode: number; wasAdmitted?: boolean } | Exclude<Kept, 'replaced'> | 'duplicate' | null;
+  { serial: number; passCode: number; wasAdmitted: boolean } | Exclude<Kept, 'replaced'> | 'duplicate' | null;
 
 /**
  * Gives the seat of a registration to another attendee, under a new pass reference. Finalization publishes the change: the old
