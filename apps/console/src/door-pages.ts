@@ -5,6 +5,7 @@ import { encodeQR } from 'qr';
 import { addStream, liveHtml } from './live.ts';
 import { readBy, type ConsoleContext } from './operations.ts';
 import { adder, type PageRequest } from './pages.ts';
+import { withoutPassCodes } from './shown-to.ts';
 import { actions, fields, link, passLink, table, type Html, type Row } from './view.ts';
 
 /** The report of the command has all conflicts. */
@@ -31,7 +32,9 @@ const PAGES: { name: string; path: string; show: (report: DoorReport) => string[
 
 /** Adds the pages of the doors of an event, each with its stream of snapshots. */
 export function addDoorPages(app: FastifyInstance, context: ConsoleContext) {
-  const reportOf = (eventId: string) => readBy<DoorReport>(context, 'doorReport', { eventId });
+  // All viewers get the same snapshots, so none has a whole pass reference.
+  const reportOf = async (eventId: string) =>
+    withoutPassCodes(await readBy<DoorReport>(context, 'doorReport', { eventId }));
   for (const { name, path, show, forms } of PAGES) {
     const htmlOf = (report: DoorReport) => [alertOf(report), ...show(report)].join('\n');
     adder(app, context)(`/events/:eventId/door${path}`, SCOPES, async ({ params: { eventId }, action }) => {

@@ -5,6 +5,7 @@ import { html } from 'ghtml';
 import { codeHtml } from './door-pages.ts';
 import { inputFrom, type ConsoleContext } from './operations.ts';
 import { problemOf, Refusal, requireScope } from './principals.ts';
+import { shownTo } from './shown-to.ts';
 import { alertHtml, awayHtml, eventLink, fields, form, passLink, sendPage, table } from './view.ts';
 import type { Row, Texts } from './view.ts';
 
@@ -53,7 +54,7 @@ export function addForms(app: FastifyInstance, { db, log, operations }: ConsoleC
     try {
       const result = await operation.run(db, inputFrom(operation, given), operator.name);
       return isSecret(result) || scope.endsWith(':read')
-        ? sendPage(reply, summary, resultHtml(result as object, back))
+        ? sendPage(reply, summary, resultHtml(shownTo(operator, result) as object, back))
         : reply.redirect(afterwards(back, id), 303);
     } catch (error) {
       const { status, title, detail = '', invalid } = problemOf(error as never, request, log);

@@ -5,6 +5,7 @@ import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ConsoleContext } from './operations.ts';
 import { Problem, requireScope } from './principals.ts';
+import { shownTo } from './shown-to.ts';
 
 /** Adds a route below /operator/v1 for each operation, and the OpenAPI document. */
 export async function addOperatorApi(app: FastifyInstance, { db, operations }: ConsoleContext) {
@@ -58,8 +59,8 @@ function addRoute(api: FastifyInstance, operation: Operation, db: Database) {
       response: { 200: Type.Unknown({ description: 'The result' }), default: Problem },
     },
     handler: async (request) => {
-      const { name } = requireScope(request, scope);
-      return operation.run(db, inputOf(request, input.properties), name);
+      const operator = requireScope(request, scope);
+      return shownTo(operator, await operation.run(db, inputOf(request, input.properties), operator.name));
     },
   });
 }

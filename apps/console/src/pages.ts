@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
 import { readBy, type ConsoleContext } from './operations.ts';
 import { Refusal, requireScope } from './principals.ts';
+import { shownTo } from './shown-to.ts';
 import {
   actionLink,
   actions,
@@ -31,7 +32,9 @@ function requestOf(request: FastifyRequest, scopes: readonly Scope[], context: C
     query: request.query as Texts,
     /** Reads by an operation. Resolves to undefined if the operator lacks its scope. */
     read: async <Result = Row[]>(id: string, given = {}) =>
-      mayUse(operator, find(id).scope) ? readBy<Result>(context, id, given) : undefined,
+      mayUse(operator, find(id).scope)
+        ? shownTo(operator, await readBy<Result>(context, id, given))
+        : undefined,
     /** Returns a link to the form of an operation. */
     action: (id: string, given = {}, name?: string) =>
       actionLink(operator, find(id), { ...given, back: request.url }, name),

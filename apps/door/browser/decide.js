@@ -1,4 +1,5 @@
 import { readPass } from './signed.js';
+import { eventOfReference } from './typed.js';
 
 /** @import { Admission, Decision, Direction, Gate, Known, Outcome } from './wire.d.ts' */
 
@@ -7,10 +8,12 @@ import { readPass } from './signed.js';
  * @param {string} pass
  * @param {Direction} direction
  * @param {Known} known
- * @returns {Promise<{ outcome: Decision, first: Outcome['first'] }>}
+ * @returns {Promise<{ outcome: Decision, first: Outcome['first'], reason?: 'reference' | 'other-event' }>} `reason`: why the pass is unknown.
  */
 export async function decide(pass, direction, known) {
   const outcome = await refusalOf(pass, direction, known);
+  if (outcome === 'reference' || outcome === 'other-event')
+    return { outcome: 'unknown', first: null, reason: outcome };
   if (typeof outcome === 'string') return { outcome, first: null };
   const admission = await known.admissionOf(outcome.serial);
   if (!admission || isAdmittedAgain(known.gate, admission)) return { outcome: 'admitted', first: null };
@@ -21,9 +24,11 @@ export async function decide(pass, direction, known) {
 /** @param {string} pass @param {Direction} direction @param {Known} known */
 async function refusalOf(pass, direction, { keys, event, gate, nowMs, isRevoked }) {
   if (direction === 'out') return 'exited';
+  const eventID = eventOfReference(pass);
+  if (eventID !== null) return eventID === event.event ? 'reference' : 'other-event';
   const content = await readPass(pass, keys);
   if (typeof content === 'string') return content;
-  if (content.eventID !== event.event) return 'unknown';
+  if (content.eventID !== event.event) return 'other-event';
   if (await isRevoked(content.serial)) return 'cancelled';
   if (gate.tickets && !gate.tickets.includes(content.ticketID)) return 'wrong-gate';
   // An absent time is not a number, so no comparison with it is true.

@@ -1,24 +1,128 @@
+import { isPassLike, spelled } from './typed.js';
+
 /** A scanner types faster than a person. After a longer pause, a new text starts. */
 const LONGEST_PAUSE_MS = 500;
+/** Nobody types so many characters with such short pauses. */
+const SCANNED_CHARACTERS = 8;
+const SCANNED_WITHIN_MS = 60;
+
+/** The characters at the positions of a US keyboard, without and with Shift. Scanners type as if this keyboard were there. */
+const POSITIONS = {
+  Minus: '-_',
+  Equal: '=+',
+  Period: '.>',
+  Comma: ',<',
+  Slash: '/?',
+  Semicolon: ';:',
+  Quote: '\'"',
+  BracketLeft: '[{',
+  BracketRight: ']}',
+  Backslash: '\\|',
+  Backquote: '`~',
+  Space: '  ',
+};
+const SHIFTED_DIGITS = ')!@#$%^&*(';
+const ALT_CODE = /^(?:Numpad|Digit)(\d)$/;
 
 /**
- * Calls `onText` with each text that ends with Enter and was not typed into a field, as hardware scanners type it.
- * @param {(text: string) => void} onText
+ * Returns the character at a position of a US keyboard.
+ * @param {KeyboardEvent} event
  */
-export function readKeyboard(onText) {
-  let text = '';
-  let lastMs = 0;
-  document.addEventListener('keydown', (event) => {
-    const { key, timeStamp, target } = event;
-    const isField = target instanceof HTMLInputElement && target.type !== 'radio';
-    if (isField || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (timeStamp - lastMs > LONGEST_PAUSE_MS) text = '';
+function characterAt({ code, key, shiftKey }) {
+  const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
+  // A pass has capitals only, so Shift and Caps Lock do not matter.
+  if (letter) return letter;
+  const [, digit] = /^Digit(\d)$/.exec(code) ?? [];
+  if (digit) return shiftKey ? (SHIFTED_DIGITS[Number(digit)] ?? '') : digit;
+  const pair = POSITIONS[/** @type {keyof typeof POSITIONS} */ (code)];
+  if (pair) return pair[Number(shiftKey)] ?? '';
+  // Keys that are the same in every layout, such as those of the number pad.
+  return key.length === 1 ? key : '';
+}
+
+/**
+ * Calls `onTexts` with each text that a hardware scanner types. A scanner ends a text with Enter, with Tab, or with a pause; the last only if
+ * the text is a pass. Where the layout of the scanner differs from that of the device, the typed characters are wrong. So a text has two
+ * readings: by the positions of the keys, and by their characters. Scanners that type a character by its code, with Alt, are read as well.
+ *
+ * In a field, a text counts only if it was typed faster than a person types. It is then removed from the field.
+ * @param {(texts: string[]) => void} onTexts
+ */
+export function readKeyboard(onTexts) {
+  /** By positions, and by characters. */
+  let texts = ['', ''];
+  let keys = 0;
+  let slowestMs = 0;
+  let lastMs = -Infinity;
+  let altCode = '';
+  /** @type {number | undefined} */
+  let timer;
+
+  const clear = () => {
+    clearTimeout(timer);
+    texts = ['', ''];
+    keys = 0;
+    slowestMs = 0;
+  };
+  /** @param {Event} event */
+  const fieldOf = ({ target }) =>
+    target instanceof HTMLInputElement && target.type !== 'radio' ? target : undefined;
+  /** @param {HTMLInputElement | undefined} field */
+  const isTyped = (field) =>
+    field !== undefined && (keys < SCANNED_CHARACTERS || slowestMs > SCANNED_WITHIN_MS);
+  /** @param {HTMLInputElement | undefined} field */
+  const finish = (field) => {
+    const found = texts;
+    clear();
+    if (field) field.value = '';
+    onTexts(found);
+  };
+  /**
+   * Adds a character in each reading.
+   * @param {KeyboardEvent} event
+   * @param {[string, string]} characters
+   */
+  const add = (event, characters) => {
+    const { timeStamp } = event;
+    const pauseMs = timeStamp - lastMs;
+    if (pauseMs > LONGEST_PAUSE_MS) clear();
+    else slowestMs = Math.max(slowestMs, pauseMs);
     lastMs = timeStamp;
-    if (key.length === 1) text += key;
-    if (key !== 'Enter' || text === '') return;
-    // Enter would also press the button that has the focus.
-    event.preventDefault();
-    onText(text);
-    text = '';
+    keys += 1;
+    texts = texts.map((text, reading) => text + characters[reading]);
+    clearTimeout(timer);
+    const field = fieldOf(event);
+    timer = setTimeout(() => {
+      if (!isTyped(field) && texts.map(spelled).some(isPassLike)) finish(field);
+    }, LONGEST_PAUSE_MS);
+  };
+
+  document.addEventListener('keydown', (event) => {
+    const { key, code, altKey } = event;
+    if (altKey) {
+      const [, digit] = ALT_CODE.exec(code) ?? [];
+      if (digit) altCode += digit;
+      // AltGr types a character on some layouts.
+      if (!event.getModifierState('AltGraph')) return;
+    } else if (event.ctrlKey || event.metaKey) return;
+    const field = fieldOf(event);
+    if (key === 'Enter' || key === 'Tab') {
+      if (event.timeStamp - lastMs > LONGEST_PAUSE_MS) clear();
+      // A person presses Tab to go on, and a form sends itself.
+      if (keys === 0 || isTyped(field) || (key === 'Tab' && keys < SCANNED_CHARACTERS)) return clear();
+      // Enter would also press the button that has the focus.
+      event.preventDefault();
+      return finish(field);
+    }
+    const character = characterAt(event);
+    // Accents, and editors for other scripts, keep the character back.
+    if (key.length === 1) add(event, [character, key]);
+    else if ((key === 'Dead' || key === 'Process') && character) add(event, [character, '']);
+  });
+  document.addEventListener('keyup', (event) => {
+    if (event.key !== 'Alt' || altCode === '') return;
+    const character = String.fromCharCode(Number(altCode));
+    altCode = '';
+    add(event, [character, character]);
   });
 }

@@ -14,7 +14,7 @@ import { createEnrolment } from './enrolment.ts';
 import { countAdmissions, listGates } from './gates.ts';
 import { serveOneCall } from './one-call.ts';
 import { authenticateDevice, REVOKED } from './principal.ts';
-import { recordScans } from './scans.ts';
+import { findOtherEvent, recordScans } from './scans.ts';
 import { CounterQuery, EnrolRequest, RevocationsQuery, ScansRequest } from './wire.ts';
 
 const CONNECTIONS = 4;
@@ -161,9 +161,13 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
               message: `scans: another scan with the counter ${recorded.counter} was received before. Enrol the device again`,
             });
       const ofTickets = await titles.forceFetch(device.eventId, { context: device.shardId });
+      const isUnknown = isQuestion && recorded.outcomes[0]!.outcome === 'unknown';
+      const otherEvent = isUnknown
+        ? await findOtherEvent(db, body.scans[0]!.pass, device.eventId, signer)
+        : null;
       const outcomes = recorded.outcomes.map(({ ticketId, counter, outcome, name, first }) => {
         const ticket = ofTickets.get(ticketId ?? 0) ?? null;
-        return { counter, outcome, name: name ?? null, ticket, first: first ?? null };
+        return { counter, outcome, name: name ?? null, ticket, first: first ?? null, otherEvent };
       });
       return success({ outcomes, nextCounter: body.scans.at(-1)!.counter + 1 });
     },

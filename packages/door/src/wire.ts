@@ -83,6 +83,8 @@ export interface Outcome {
   ticket: string | null;
   /** The admission that was first. */
   first: { at: string; gate: string; device: string } | null;
+  /** The event of an unknown pass that is genuine, if the device asked the server. */
+  otherEvent: { name: string; startsAt: string | null; timeZone: string | null } | null;
 }
 
 const Digits = (description: string, pattern = '^(0|[1-9][0-9]{0,14})$') =>
