@@ -1,5 +1,5 @@
 import { perform } from '@floodgate/audit';
-import { revokeDeviceAction } from '@floodgate/door/actions';
+import { createGateAction, revokeDeviceAction } from '@floodgate/door/actions';
 import { doorOperations, type DoorReport } from '@floodgate/door/console';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect } from 'vitest';
@@ -7,6 +7,7 @@ import { apiTest } from '../harness/api-test.ts';
 import { addDevice, addGate, DoorDevice, enrolledDevice, type Outcome } from '../harness/door-device.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee } from '../harness/partner-client.ts';
 
 const { test, given } = apiTest({ own: 'finalizes everything in the database' });
@@ -249,6 +250,18 @@ describe('the report is complete', () => {
     expect({ complete, open }).toEqual({ complete: false, open: [] });
     expect(except).toEqual([expect.stringContaining('is lost: scans after 1 are not known')]);
   });
+});
+
+test('of two gates of one area that are added at once, the second must have the entry rule of the first', async () => {
+  const { db } = given.database;
+  const { eventId } = given.gala;
+  const first = await db.startTransaction().execute();
+  const input = { eventId, name: 'One', area: 'yard', entryRule: 'once' } as const;
+  await createGateAction.run(first, input, () => {}, 'tests');
+  const second = addGate(db, eventId, { area: 'yard', entryRule: 'any' }).catch(String);
+  await waitForLockWaiters(db, 1);
+  await first.commit().execute();
+  expect(await second).toContain('of the same area has the entry rule "once"');
 });
 
 describe('a device', () => {

@@ -2,9 +2,8 @@ import { isPassLike, spelled } from './typed.js';
 
 /** A scanner types faster than a person. After a longer pause, a new text starts. */
 const LONGEST_PAUSE_MS = 500;
-/** Nobody types so many characters with such short pauses. */
+/** A person who presses Tab after fewer characters wants to go on. */
 const SCANNED_CHARACTERS = 8;
-const SCANNED_WITHIN_MS = 60;
 
 /** The characters at the positions of a US keyboard, without and with Shift. Scanners type as if this keyboard were there. */
 const POSITIONS = {
@@ -45,14 +44,13 @@ function characterAt({ code, key, shiftKey }) {
  * the text is a pass. Where the layout of the scanner differs from that of the device, the typed characters are wrong. So a text has two
  * readings: by the positions of the keys, and by their characters. Scanners that type a character by its code, with Alt, are read as well.
  *
- * In a field, a text counts only if it was typed faster than a person types. It is then removed from the field.
+ * In a field, a text counts only if it is a pass. It is then removed from the field. Otherwise the field works as usual.
  * @param {(texts: string[]) => void} onTexts
  */
 export function readKeyboard(onTexts) {
   /** By positions, and by characters. */
   let texts = ['', ''];
   let keys = 0;
-  let slowestMs = 0;
   let lastMs = -Infinity;
   let altCode = '';
   /** @type {number | undefined} */
@@ -62,14 +60,16 @@ export function readKeyboard(onTexts) {
     clearTimeout(timer);
     texts = ['', ''];
     keys = 0;
-    slowestMs = 0;
   };
   /** @param {Event} event */
   const fieldOf = ({ target }) =>
     target instanceof HTMLInputElement && target.type !== 'radio' ? target : undefined;
-  /** @param {HTMLInputElement | undefined} field */
-  const isTyped = (field) =>
-    field !== undefined && (keys < SCANNED_CHARACTERS || slowestMs > SCANNED_WITHIN_MS);
+  const isPass = () => texts.map(spelled).some(isPassLike);
+  /**
+   * Whether a person types into the field. If the field has another text than the characters that were typed, it was edited.
+   * @param {HTMLInputElement | undefined} field
+   */
+  const isTyped = (field) => field !== undefined && (!isPass() || field.value !== texts[1]);
   /** @param {HTMLInputElement | undefined} field */
   const finish = (field) => {
     const found = texts;
@@ -83,17 +83,14 @@ export function readKeyboard(onTexts) {
    * @param {[string, string]} characters
    */
   const add = (event, characters) => {
-    const { timeStamp } = event;
-    const pauseMs = timeStamp - lastMs;
-    if (pauseMs > LONGEST_PAUSE_MS) clear();
-    else slowestMs = Math.max(slowestMs, pauseMs);
-    lastMs = timeStamp;
+    if (event.timeStamp - lastMs > LONGEST_PAUSE_MS) clear();
+    lastMs = event.timeStamp;
     keys += 1;
     texts = texts.map((text, reading) => text + characters[reading]);
     clearTimeout(timer);
     const field = fieldOf(event);
     timer = setTimeout(() => {
-      if (!isTyped(field) && texts.map(spelled).some(isPassLike)) finish(field);
+      if (isPass() && !isTyped(field)) finish(field);
     }, LONGEST_PAUSE_MS);
   };
 
