@@ -24,7 +24,17 @@ async function createFacts() {
 test('without the right to see attendees, nothing shows the code of a pass reference', async () => {
   const { eventId, partnerId, ticketId, pass } = await createFacts();
   const masked = pass.replace(/\d{10}$/, '…');
-  const scopes = ['registrations', 'door', 'events', 'tickets', 'passes', 'audit', 'mail', 'webhooks', 'partners'];
+  const scopes = [
+    'registrations',
+    'door',
+    'events',
+    'tickets',
+    'passes',
+    'audit',
+    'mail',
+    'webhooks',
+    'partners',
+  ];
   const token = await given.addToken(...scopes.map((area) => `${area}:read` as 'door:read'));
   const { cookie } = await given.addOperator('viewer');
   const texts: Record<string, string> = {};

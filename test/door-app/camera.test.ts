@@ -5,13 +5,7 @@ import { chromium } from '../harness/browser.ts';
 import { addDevice, addGate } from '../harness/door-device.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import {
-  MARK_BITS,
-  MARK_PIXELS,
-  VIEW_NAMES,
-  writeDistortedCodes,
-  writeTwoCodes,
-} from './distorted-video.ts';
+import { MARK_BITS, MARK_PIXELS, VIEW_NAMES, writeDistortedCodes, writeTwoCodes } from './distorted-video.ts';
 import { Scanner } from './scanner.ts';
 import { sell } from './sell.ts';
 
@@ -101,14 +95,18 @@ describe.skipIf(!chromium && !process.env['CI'])('the camera', () => {
       for (const event of ['ended', 'mute']) {
         await scanner.evaluate(`globalThis.old = ${track}; old.dispatchEvent(new Event('${event}'))`);
         await waitUntil('another camera runs', () =>
-          scanner.evaluate<boolean>(`Boolean(${track}) && ${track} !== old && ${track}.readyState === 'live'`),
+          scanner.evaluate<boolean>(
+            `Boolean(${track}) && ${track} !== old && ${track}.readyState === 'live'`,
+          ),
         );
       }
       await scanner.evaluate(
         `navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('in use')); ${track}.dispatchEvent(new Event('ended'))`,
       );
       await scanner.shows('#notice', 'The camera stopped. Press Camera to start it again.');
-      expect(await scanner.evaluate<string>("document.querySelector('#camera-switch').ariaPressed")).toBe('false');
+      expect(await scanner.evaluate<string>("document.querySelector('#camera-switch').ariaPressed")).toBe(
+        'false',
+      );
       await scanner.close();
     },
   );

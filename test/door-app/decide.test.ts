@@ -101,7 +101,8 @@ test('it says why a reference and a pass of another event are unknown', async ()
     [signPass({ ...SUBJECT, eventId: 43 }, OURS)]: 'other-event',
     'https://example.com': undefined,
   };
-  for (const [text, reason] of Object.entries(reasons)) expect((await decided(text)).reason, text).toBe(reason);
+  for (const [text, reason] of Object.entries(reasons))
+    expect((await decided(text)).reason, text).toBe(reason);
 });
 
 describe('the spelling of', () => {

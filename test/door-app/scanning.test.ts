@@ -132,7 +132,10 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
       // By the zone of that event.
       await scanner.shows('#result', 'Winter Ball, Fri, 1 Jan 2027');
     }
-    await scanner.scan(sold.reference.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)), 'Unknown pass');
+    await scanner.scan(
+      sold.reference.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)),
+      'Unknown pass',
+    );
     network.setMode('down');
     await scanner.scan(sold.pass, 'Pass of another event');
   });
@@ -141,13 +144,21 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     ['Europe/Berlin', '2030-06-01T16:00:00Z', 'from Sat 1 Jun, 18:00'],
     ['America/New_York', '2030-06-01T16:00:00Z', 'from Sat 1 Jun, 12:00'],
     ['Asia/Kolkata', '2030-06-01T20:00:00Z', 'from Sun 2 Jun, 01:30'],
-  ] as const)('before the gate opens, the scanner says when, in the zone %s', async ([zone, opensAt, text]) => {
-    await sql`update events set time_zone = ${zone} where id = ${given.gala.eventId}`.execute(given.database.db);
-    gate = await addGate(given.database.db, given.gala.eventId, { area: 'late', opensAt: new Date(opensAt) });
-    await enrol();
-    await scanner.scan((await sell(given)).pass, 'Too early');
-    await scanner.shows('#result', text);
-  });
+  ] as const)(
+    'before the gate opens, the scanner says when, in the zone %s',
+    async ([zone, opensAt, text]) => {
+      await sql`update events set time_zone = ${zone} where id = ${given.gala.eventId}`.execute(
+        given.database.db,
+      );
+      gate = await addGate(given.database.db, given.gala.eventId, {
+        area: 'late',
+        opensAt: new Date(opensAt),
+      });
+      await enrol();
+      await scanner.scan((await sell(given)).pass, 'Too early');
+      await scanner.shows('#result', text);
+    },
+  );
 
   test('after a lost answer the enrolment is repeated with the same key, and it is the same device', async () => {
     const key = `new Promise((resolve) => {

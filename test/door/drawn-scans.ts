@@ -251,8 +251,7 @@ async function takeByPartner(world: World, random: Random, change: 'cancel' | 'c
   if (!pass) return 'none';
   const expected = (await isSeatAdmitted(world, pass)) ? '35' : '00';
   const code = await takeSeat(world, pass, change);
-  if (code !== expected)
-    world.problems.push(`${change} of ${pass.reference}: ${code}, not ${expected}`);
+  if (code !== expected) world.problems.push(`${change} of ${pass.reference}: ${code}, not ${expected}`);
   return code;
 }
 
@@ -342,7 +341,10 @@ const STEPS: Record<string, [weight: number, step: Step]> = {
   'upload together': [2, (world, _door, random, doors) => uploadTogether(world, pickDoors(random, doors))],
   cancel: [1, (world, _door, random) => takeByPartner(world, random, 'cancel')],
   change: [2, (world, _door, random) => takeByPartner(world, random, 'change')],
-  'take during scans': [3, (world, _door, random, doors) => takeDuringScans(world, pickDoors(random, doors), random)],
+  'take during scans': [
+    3,
+    (world, _door, random, doors) => takeDuringScans(world, pickDoors(random, doors), random),
+  ],
   'operator cancels': [1, (world, _door, random) => takeByOperator(world, random, 'cancel')],
   'operator changes': [2, (world, _door, random) => takeByOperator(world, random, 'change')],
   'sign off': [1, (world, door) => signOff(world, door).then(() => 'done')],

@@ -271,7 +271,12 @@ test('a token or code with ids that no device can have is refused, and with it n
 
 test('a device is served one call at a time, and further ones wait or are refused', async () => {
   const rival = await given.database.db.startTransaction().execute();
-  onTestFinished(() => rival.rollback().execute().catch(() => {}));
+  onTestFinished(() =>
+    rival
+      .rollback()
+      .execute()
+      .catch(() => {}),
+  );
   await sql`select from devices for update`.execute(rival);
   const calls = Array.from({ length: 8 }, () => device.upload());
   expect((await Promise.race(calls)).body.responseCode).toBe('50');

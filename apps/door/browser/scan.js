@@ -61,7 +61,9 @@ export async function chooseGenuine(texts, keys) {
 function timesOf({ event }, { opensAt, closesAt }) {
   /** @param {1 | -1} order @param {(string | null | undefined)[]} times */
   const first = (order, ...times) =>
-    times.filter((time) => time != null).sort((one, other) => order * (Date.parse(one) - Date.parse(other)))[0] ?? null;
+    times
+      .filter((time) => time != null)
+      .sort((one, other) => order * (Date.parse(one) - Date.parse(other)))[0] ?? null;
   return {
     from: first(-1, event?.validFrom, opensAt),
     until: first(1, event?.validUntil, closesAt),

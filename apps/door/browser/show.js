@@ -172,7 +172,10 @@ export function showDoor(door) {
   showText('gate-name', name);
   showText('admitted', String(admitted));
   showText('inside', String(inside));
-  showText('connection', door.isOnline ? 'Online' : door.isUnknown ? 'Not accepted by the server' : 'Offline');
+  showText(
+    'connection',
+    door.isOnline ? 'Online' : door.isUnknown ? 'Not accepted by the server' : 'Offline',
+  );
   element('connection').className = door.isOnline ? '' : 'offline';
   showDevice(door);
   showAge(door);

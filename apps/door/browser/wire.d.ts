@@ -30,7 +30,10 @@ export interface Gate {
 }
 
 export type PublicKey = Client.PassKeySet['keys'][number];
-export type EventDocument = Pick<Client.EventDocument, 'event' | 'name' | 'timeZone' | 'validFrom' | 'validUntil'>;
+export type EventDocument = Pick<
+  Client.EventDocument,
+  'event' | 'name' | 'timeZone' | 'validFrom' | 'validUntil'
+>;
 
 export interface RevocationPage {
   event: number;

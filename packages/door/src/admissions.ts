@@ -25,7 +25,10 @@ const schema = {
 };
 
 /** GET /events/registrations/{passReference}/admissions: when the pass was let in, and where. */
-export function addAdmissionsRoute(api: Routes, { reads, shardReads, answerWithinMs, clock }: ApiContext): void {
+export function addAdmissionsRoute(
+  api: Routes,
+  { reads, shardReads, answerWithinMs, clock }: ApiContext,
+): void {
   // One connection for all callers, as for lists.
   const queue = createFairQueue({ answerWithinMs, clock });
   const path = '/events/registrations/:passReference/admissions';
