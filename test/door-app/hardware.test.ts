@@ -19,7 +19,7 @@ const layout =
     return { ...key, key: characters[character] ?? key.key };
   };
 const rowOf = (us: string, other: string) =>
-  Object.fromEntries([...us].map((character, index) => [character, [...other][index]!]));
+  Object.fromEntries(us.split('').map((character, index) => [character, other[index]!]));
 
 /** The layout of the device. The scanner types as on a US keyboard, apart from the last ones. */
 const LAYOUTS: Record<string, (character: string) => HardwareKey> = {

@@ -16,7 +16,7 @@ const ROUNDS_PER_KILL = 4;
 
 let server: Server;
 let api: ServiceProcess & { baseUrl: string };
-let other: ServiceProcess & { baseUrl: string };
+let second: ServiceProcess & { baseUrl: string };
 
 test.beforeAll(async () => {
   const PORT = String(await findFreePort());
@@ -28,10 +28,10 @@ test.beforeAll(async () => {
     await api.end('SIGKILL');
   };
   await start();
-  other = await startApiProcess({ ...env, PORT: String(await findFreePort()) });
-  server = { baseUrl: api.baseUrl, otherUrl: other.baseUrl, start, kill };
+  second = await startApiProcess({ ...env, PORT: String(await findFreePort()) });
+  server = { baseUrl: api.baseUrl, otherUrl: second.baseUrl, start, kill };
 });
-test.afterAll(() => Promise.all([api.end(), other.end()]));
+test.afterAll(() => Promise.all([api.end(), second.end()]));
 
 /** Plays one round, and adds what it has done to the totals. */
 async function playRound(seed: number, totals: Record<string, number>): Promise<string[]> {

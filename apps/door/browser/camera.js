@@ -17,7 +17,7 @@ const CONSTRAINTS = {
 
 /**
  * Resolves to a function that reads the code in the current frame. It uses the detector of the browser, or a slower one in JavaScript. Of
- * several codes, such as that of a sponsor beside the pass, it chooses the one that looks like a pass.
+ * several codes, such as that of a sponsor next to the pass, it chooses the one that looks like a pass.
  * @returns {Promise<(video: HTMLVideoElement) => Promise<string | undefined>>}
  */
 async function createReader() {

@@ -1,7 +1,7 @@
 import { readPass } from './signed.js';
 import { eventOfReference } from './typed.js';
 
-/** @import { Admission, Decision, Direction, Gate, Known, Outcome } from './wire.d.ts' */
+/** @import { Admission, Decision, Direction, EventDocument, Gate, Known, Outcome, PublicKey } from './wire.d.ts' */
 
 /**
  * Returns the outcome of a scan without the server, by the rules in apps/docs/how-it-works/door.md.
@@ -24,17 +24,22 @@ export async function decide(pass, direction, known) {
 /** @param {string} pass @param {Direction} direction @param {Known} known */
 async function refusalOf(pass, direction, { keys, event, gate, nowMs, isRevoked }) {
   if (direction === 'out') return 'exited';
-  const eventID = eventOfReference(pass);
-  if (eventID !== null) return eventID === event.event ? 'reference' : 'other-event';
-  const content = await readPass(pass, keys);
+  const content = await contentOf(pass, event, keys);
   if (typeof content === 'string') return content;
-  if (content.eventID !== event.event) return 'other-event';
   if (await isRevoked(content.serial)) return 'cancelled';
   if (gate.tickets && !gate.tickets.includes(content.ticketID)) return 'wrong-gate';
   // An absent time is not a number, so no comparison with it is true.
   if ([event.validFrom, gate.opensAt].some((time) => nowMs < Date.parse(time ?? ''))) return 'too-early';
   const isOver = [event.validUntil, gate.closesAt].some((time) => nowMs >= Date.parse(time ?? ''));
   return isOver ? 'too-late' : content;
+}
+
+/** @param {string} pass @param {EventDocument} event @param {PublicKey[]} keys */
+async function contentOf(pass, event, keys) {
+  const eventID = eventOfReference(pass);
+  if (eventID !== null) return eventID === event.event ? 'reference' : 'other-event';
+  const content = await readPass(pass, keys);
+  return typeof content === 'string' || content.eventID === event.event ? content : 'other-event';
 }
 
 /** @param {Gate} gate @param {Admission} admission */

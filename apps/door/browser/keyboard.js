@@ -21,6 +21,8 @@ const POSITIONS = {
   Space: '  ',
 };
 const SHIFTED_DIGITS = ')!@#$%^&*(';
+/** Accents, and editors for other scripts, keep the character back. */
+const HIDDEN = ['Dead', 'Process'];
 const ALT_CODE = /^(?:Numpad|Digit)(\d)$/;
 
 /**
@@ -94,27 +96,35 @@ export function readKeyboard(onTexts) {
     }, LONGEST_PAUSE_MS);
   };
 
-  document.addEventListener('keydown', (event) => {
-    const { key, code, altKey } = event;
-    if (altKey) {
-      const [, digit] = ALT_CODE.exec(code) ?? [];
-      if (digit) altCode += digit;
-      // AltGr types a character on some layouts.
-      if (!event.getModifierState('AltGraph')) return;
-    } else if (event.ctrlKey || event.metaKey) return;
+  /**
+   * Whether a key is no typed character. Collects the digits of a character that is typed by its code.
+   * @param {KeyboardEvent} event
+   */
+  const isShortcut = (event) => {
+    if (!event.altKey) return event.ctrlKey || event.metaKey;
+    altCode += ALT_CODE.exec(event.code)?.[1] ?? '';
+    // AltGr types a character on some layouts.
+    return !event.getModifierState('AltGraph');
+  };
+  /** @param {KeyboardEvent} event */
+  const end = (event) => {
+    if (event.timeStamp - lastMs > LONGEST_PAUSE_MS) clear();
     const field = fieldOf(event);
-    if (key === 'Enter' || key === 'Tab') {
-      if (event.timeStamp - lastMs > LONGEST_PAUSE_MS) clear();
-      // A person presses Tab to go on, and a form sends itself.
-      if (keys === 0 || isTyped(field) || (key === 'Tab' && keys < SCANNED_CHARACTERS)) return clear();
-      // Enter would also press the button that has the focus.
-      event.preventDefault();
-      return finish(field);
-    }
+    const isShort = event.key === 'Tab' && keys < SCANNED_CHARACTERS;
+    // A person presses Tab to go on, and a form sends itself.
+    if (keys === 0 || isShort || isTyped(field)) return clear();
+    // Enter would also press the button that has the focus.
+    event.preventDefault();
+    finish(field);
+  };
+
+  document.addEventListener('keydown', (event) => {
+    if (isShortcut(event)) return;
+    const { key } = event;
+    if (key === 'Enter' || key === 'Tab') return end(event);
     const character = characterAt(event);
-    // Accents, and editors for other scripts, keep the character back.
     if (key.length === 1) add(event, [character, key]);
-    else if ((key === 'Dead' || key === 'Process') && character) add(event, [character, '']);
+    else if (HIDDEN.includes(key) && character) add(event, [character, '']);
   });
   document.addEventListener('keyup', (event) => {
     if (event.key !== 'Alt' || altCode === '') return;

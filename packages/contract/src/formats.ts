@@ -47,9 +47,7 @@ const MASK = '\u2026';
 /** Returns the text without the codes of pass references, `GALA-1001-1-…`: with its code, a pass reference opens the door. */
 export const maskPassCodes = (text: string) => text.replaceAll(IN_TEXT, `$1${MASK}`);
 
-/** Returns the parts of a pass reference that can be masked. The code of a masked one is null. */
-export function parseMaskedReference(text: string) {
-  const isMasked = text.endsWith(`-${MASK}`);
-  const parts = parsePassReference(isMasked ? text.replace(MASK, '1000000000') : text);
-  return parts && { ...parts, passCode: isMasked ? null : parts.passCode };
+/** Returns what a pass reference names, without its code. It can be masked. Null: the text is none. */
+export function parseMaskedReference(text: string): Omit<PassReferenceParts, 'passCode'> | null {
+  return parsePassReference(text.endsWith(`-${MASK}`) ? text.replace(MASK, '1000000000') : text);
 }

@@ -10,7 +10,7 @@ import { addQueueCommands, addRedriveCommand, addStatusCommand } from './finaliz
 
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
 
-/** What a change means after the seat has let in a person. */
+/** The consequence of a change after the seat has let in a person. */
 const AFTER_ADMISSION = {
   cancel: 'The seat had let in a person. It can be sold again, and the door report lists it',
   replace: 'The seat had let in a person. So a scan of the new pass answers that it is already admitted',

@@ -1,4 +1,4 @@
--- A seat lets in one person, whoever its attendee is. It has the serial of its first registration. On admissions and scans, the seat is
+-- A seat lets in one person, also after its attendee was changed. It has the serial of its first registration. On admissions and scans, the seat is
 -- stored with the registration whose pass was scanned.
 alter table admissions add column seat bigint;
 update admissions set seat = registration;

@@ -64,20 +64,23 @@ async function listByReference(
   return { rows: rows as RegistrationRow[], cursor, more: found.length === limit };
 }
 
+function isReferenceOf(row: RegistrationRow, passReference: string) {
+  const whole = passReferenceOf(row);
+  return passReference === whole || passReference === maskPassCodes(whole);
+}
+
 /**
  * Returns the registration with this pass reference, which can be masked, its partner and its shard. Throws Failure if there is none. Only
  * for operators.
  */
 export async function findByPassReference(db: Database, passReference: string) {
-  const { eventId = 0, serial = 0, passCode = null } = parseMaskedReference(passReference) ?? {};
+  const { eventId = 0, serial = 0 } = parseMaskedReference(passReference) ?? {};
   const event = db.selectFrom('events').select('shard_id').where('id', '=', eventId);
   const shardId = (await event.executeTakeFirst())?.shard_id ?? 0;
   const registration = db.selectFrom('registrations').select('partner_id').where('shard_id', '=', shardId);
   const owner = await registration.where('serial', '=', serial).executeTakeFirst();
   const partnerId = owner?.partner_id ?? 0;
   const [row] = await findRegistrations(db, [{ shardId, eventId, partnerId, serial }]);
-  const found = row && passReferenceOf(row);
-  if (!row || passReference !== (passCode === null ? maskPassCodes(found!) : found))
-    throw new NotFound('no such registration');
+  if (!row || !isReferenceOf(row, passReference)) throw new NotFound('no such registration');
   return { row, partnerId, shardId };
 }
