@@ -383,6 +383,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   serve_waiting: [],
   record_scans: ['api'],
   settle_admissions: [],
+  lock_seats: [],
   find_news: ['delivery', 'console'],
   webhook_delivered: ['delivery'],
   lease_deliveries: ['delivery'],

@@ -5,7 +5,8 @@ import { perform } from '@floodgate/audit';
 import { connect, type Database, type ServiceName } from '@floodgate/database';
 import { leaseDeliveries, queueDeliveries, recordOutcomes, type Delivery } from '@floodgate/deliveries';
 import { revokeDeviceAction } from '@floodgate/door/actions';
-import { enrolDevice, findByToken } from '@floodgate/door/devices';
+import { findByTokens } from '@floodgate/door/devices';
+import { createEnrolment } from '@floodgate/door/enrolment';
 import { recordScans } from '@floodgate/door/scans';
 import { grantEvent, listShards } from '@floodgate/events';
 import { moveEventAction } from '@floodgate/events/actions';
@@ -137,8 +138,7 @@ const change = (to: 'cancelled' | 'confirmed', serials: readonly number[], deadl
     given.gala.shardId,
     to,
     serials.map((serial) => ({ ...given.gala, serial, passCode, deadline })),
-    0,
-    20,
+    { holdSharePercent: 20 },
   );
 
 const takenOf = async (...tickets: number[]) => {
@@ -731,13 +731,13 @@ describe('record_scans', () => {
   async function enrol(...gates: number[]) {
     const device = new DoorDevice('');
     const { code } = await addDevice(given.db, given.gala.eventId, gates);
-    const enrolled = await enrolDevice(api, device.enrolment(code));
+    const enrolled = await createEnrolment(api)(device.enrolment(code));
     device.id = enrolled!.id;
-    const principal = (await findByToken(api, enrolled!.token))!;
+    const [principal] = await findByTokens(api, [enrolled!.token]);
     const signer = createPassSigner({ db: api });
     const record = async (scans = device.scans) => {
       const request = device.signed(scans) as Parameters<typeof recordScans>[2];
-      const recorded = await recordScans(api, principal, request, signer, {
+      const recorded = await recordScans(api, principal!, request, signer, {
         validFrom: null,
         validUntil: null,
       });

@@ -5,7 +5,7 @@ import { chromium } from '../harness/browser.ts';
 import { addDevice, addGate } from '../harness/door-device.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { MARK_BITS, MARK_PIXELS, VIEW_NAMES, writeDistortedCodes } from './distorted-video.ts';
+import { MARK_BITS, MARK_PIXELS, VIEW_NAMES, writeDistortedCodes, writeTwoCodes } from './distorted-video.ts';
 import { Scanner } from './scanner.ts';
 import { sell } from './sell.ts';
 
@@ -77,4 +77,37 @@ describe.skipIf(!chromium && !process.env['CI'])('the camera', () => {
     expect(await admitted()).toBeGreaterThanOrEqual(LEAST_READ);
     await scanner.close();
   });
+
+  test.for(['left', 'right'] as const)(
+    'of two codes in view, it reads the pass, on the %s; and it starts again when the system took it away',
+    async (side) => {
+      const { pass } = await sell(given);
+      const video = directory.file(`two-${side}.y4m`);
+      const sponsor = 'https://example.com/win?campaign=summer';
+      await writeTwoCodes(video, side === 'left' ? [pass, sponsor] : [sponsor, pass]);
+      const gate = await addGate(given.database.db, given.gala.eventId);
+      const { code } = await addDevice(given.database.db, given.gala.eventId, [gate]);
+      const scanner = await openWith(video);
+      await scanner.enrol(code);
+      await scanner.click('#camera-switch');
+      await scanner.shows('#result', 'Admitted');
+      const track = 'document.querySelector("#video").srcObject?.getVideoTracks()[0]';
+      for (const event of ['ended', 'mute']) {
+        await scanner.evaluate(`globalThis.old = ${track}; old.dispatchEvent(new Event('${event}'))`);
+        await waitUntil('another camera runs', () =>
+          scanner.evaluate<boolean>(
+            `Boolean(${track}) && ${track} !== old && ${track}.readyState === 'live'`,
+          ),
+        );
+      }
+      await scanner.evaluate(
+        `navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('in use')); ${track}.dispatchEvent(new Event('ended'))`,
+      );
+      await scanner.shows('#notice', 'The camera stopped. Press Camera to start it again.');
+      expect(await scanner.evaluate<string>("document.querySelector('#camera-switch').ariaPressed")).toBe(
+        'false',
+      );
+      await scanner.close();
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { signPass } from '@floodgate/passes';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type {
   Admission,
   EventDocument,
@@ -16,7 +16,7 @@ type Decide = (
   pass: string,
   direction: 'in' | 'out',
   known: Known,
-) => Promise<Pick<Outcome, 'outcome' | 'first'>>;
+) => Promise<Pick<Outcome, 'outcome' | 'first'> & { reason?: string }>;
 type ReadDocument = (jws: string, type: 'event' | 'revocations', keys: PublicKey[]) => Promise<EventDocument>;
 
 const browser = new URL('../../apps/door/browser/', import.meta.url);
@@ -24,6 +24,11 @@ const { decide } = (await import(new URL('decide.js', browser).href)) as { decid
 const { readDocument, serialOf } = (await import(new URL('signed.js', browser).href)) as {
   readDocument: ReadDocument;
   serialOf(pass: string): number | null;
+};
+
+const { choosePass, spelled } = (await import(new URL('typed.js', browser).href)) as {
+  choosePass(texts: string[]): string | undefined;
+  spelled(text: string): string;
 };
 
 const [ours, other] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
@@ -36,7 +41,7 @@ const NOON = '2026-11-26T12:00:00.000Z';
 const at = (hours: number) => new Date(Date.parse(NOON) + hours * 3_600_000).toISOString();
 const FIRST: Admission = { at: at(-1), gate: 'North', isInside: true };
 
-const EVENT: EventDocument = { event: 42, name: 'Gala', validFrom: null, validUntil: null };
+const EVENT: EventDocument = { event: 42, name: 'Gala', timeZone: null, validFrom: null, validUntil: null };
 const GATE: Gate = {
   gateID: 1,
   name: 'Main entrance',
@@ -87,6 +92,42 @@ test('a text that is no pass is unknown, and so are a pass reference and a pass 
   const texts = ['', 'https://example.com', PASS.toLowerCase(), `${PASS}0`, 'GALA-42-317-1234567890'];
   const elsewhere = signPass({ ...SUBJECT, eventId: 43 }, OURS);
   for (const text of [...texts, elsewhere]) expect(await outcomeOf(text), text).toBe('unknown');
+});
+
+test('it says why a reference and a pass of another event are unknown', async () => {
+  const reasons = {
+    'GALA-42-317-1234567890': 'reference',
+    'GALA-43-317-1234567890': 'other-event',
+    [signPass({ ...SUBJECT, eventId: 43 }, OURS)]: 'other-event',
+    'https://example.com': undefined,
+  };
+  for (const [text, reason] of Object.entries(reasons))
+    expect((await decided(text)).reason, text).toBe(reason);
+});
+
+describe('the spelling of', () => {
+  const REFERENCE = 'GALA-42-317-1234567890';
+  test.for([
+    'gala-42-317-1234567890',
+    ' GALA – 42 – 317 – 1234567890 ',
+    'GALA\u221242\u2011317\u20141234567890',
+    'ＧＡＬＡ－４２－３１７－１２３４５６７８９０',
+    'GALA-٤٢-٣١٧-١٢٣٤٥٦٧٨٩٠',
+    'gala-४२-३१७-१२३४५६७८९०',
+    '\u200eGALA-42-317-1234567890\u200f',
+  ])('the reference %s does not matter', (text) => {
+    expect(spelled(text)).toBe(REFERENCE);
+  });
+
+  test('a pass does not matter, and other texts stay as they are', () => {
+    for (const text of [PASS.toLowerCase(), ` ${PASS}\u00a0`, `]Q1${PASS}`]) expect(spelled(text)).toBe(PASS);
+    for (const text of ['https://example.com/a b', '4-2', `${PASS}0`]) expect(spelled(text)).toBe(text);
+  });
+
+  test('of several codes, the one that looks like a pass is chosen', () => {
+    expect(choosePass(['https://example.com', PASS.toLowerCase(), REFERENCE])).toBe(PASS);
+    expect(choosePass(['https://example.com', 'WIFI:S:net;;'])).toBe('https://example.com');
+  });
 });
 
 test('a pass that another key signed is forged; without its key it is withdrawn', async () => {

@@ -81,6 +81,26 @@ function seeded(seed: number): Random {
 /** Each frame of a code has other noise. */
 const FRAMES_PER_CODE = 4;
 
+/** Writes a video that shows two codes side by side. */
+export async function writeTwoCodes(file: string, texts: [left: string, right: string]) {
+  const frame = Buffer.alloc(WIDTH * HEIGHT, 235);
+  for (const [side, text] of texts.entries()) {
+    const modules = encodeQR(text, 'raw', { ecc: 'medium', border: BORDER_MODULES });
+    const pixels = Math.floor(WIDTH / 2 / modules.length);
+    for (let y = 0; y < modules.length * pixels; y += 1)
+      for (let x = 0; x < modules.length * pixels; x += 1)
+        if (modules[Math.floor(y / pixels)]![Math.floor(x / pixels)])
+          frame[(y + 40) * WIDTH + (side * WIDTH) / 2 + x] = 16;
+  }
+  await using output = await open(file, 'w');
+  await output.write(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F5:1 Ip A1:1 C420jpeg\n`);
+  for (let count = 0; count < 2; count += 1) {
+    await output.write('FRAME\n');
+    await output.write(frame);
+    await output.write(Buffer.alloc((WIDTH * HEIGHT) / 2, 128));
+  }
+}
+
 /** Writes a video in the format YUV4MPEG2 that shows each text as a code, for a third of a second. */
 export async function writeDistortedCodes(file: string, texts: string[]) {
   await using output = await open(file, 'w');

@@ -10,6 +10,20 @@ const PATIENCE_MS = 60_000;
 /** Set it to keep pictures. */
 const PICTURES = process.env['DOOR_PICTURES'];
 
+/** What a keyboard reports for a key: its character in the layout of the device, and its position. */
+export interface HardwareKey {
+  key: string;
+  code: string;
+  isShifted?: boolean;
+}
+
+/** The key of a character on a US keyboard. */
+export function usKey(character: string): HardwareKey {
+  if (/[A-Z]/.test(character)) return { key: character, code: `Key${character}`, isShifted: true };
+  if (/\d/.test(character)) return { key: character, code: `Digit${character}` };
+  return { key: character, code: { '.': 'Period', '-': 'Minus' }[character] ?? '' };
+}
+
 /** The scanner of the door in a real browser, as a person uses it. */
 export class Scanner {
   readonly page: BrowserPage;
@@ -102,11 +116,27 @@ export class Scanner {
     await this.press('Enter', '\r');
   }
 
-  /** Types a text and Enter while no field has the focus, as a hardware scanner does. */
-  async typeAsHardware(text: string): Promise<void> {
+  /** Types a text while no field has the focus, as a hardware scanner does, with a key after it. */
+  async typeAsHardware(
+    text: string,
+    suffix: 'Enter' | 'Tab' | null = 'Enter',
+    keyOf: (character: string) => HardwareKey = usKey,
+  ): Promise<void> {
     await this.evaluate('document.activeElement.blur()');
-    for (const character of text) await this.press(character, character);
-    await this.press('Enter', '\r');
+    await this.pressKeys(text, suffix, keyOf);
+  }
+
+  /** Presses the keys of a text where the focus is. */
+  async pressKeys(text: string, suffix: 'Enter' | 'Tab' | null, keyOf = usKey): Promise<void> {
+    for (const character of text) {
+      const { key, code, isShifted } = keyOf(character);
+      const event = { key, code, ...(isShifted && { modifiers: 8 }) };
+      const typed = key.length === 1 ? { text: key } : {};
+      await this.page.send('Input.dispatchKeyEvent', { type: 'keyDown', ...event, ...typed });
+      await this.page.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
+    }
+    if (suffix === 'Enter') await this.press('Enter', '\r');
+    if (suffix === 'Tab') await this.press('Tab');
   }
 
   /** Presses a key. */

@@ -5,8 +5,9 @@ import { afterEach, beforeEach, describe, expect, inject } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import { chromium } from '../harness/browser.ts';
 import { addDevice, addGate } from '../harness/door-device.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { finalizePending } from '../harness/journal.ts';
-import { attendee } from '../harness/partner-client.ts';
+import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { Scanner } from './scanner.ts';
@@ -107,6 +108,102 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
     await scanner.scan(cancelled.pass, 'Cancelled');
   });
 
+  test('a reference is found in any spelling', async () => {
+    const device = await enrol();
+    for (const spell of [
+      (text: string) => text.toLowerCase(),
+      (text: string) => ` ${text.replaceAll('-', ' – ')} `,
+      (text: string) => text.replaceAll('1', '١'),
+    ])
+      await scanner.scan(spell((await sell(given)).reference), 'Admitted');
+    await receives(device, ['in admitted', 'in admitted', 'in admitted']);
+  });
+
+  test('a pass or reference of another event is named with its date, and a made-up one is not', async () => {
+    const other = await createFixture(given.database.db);
+    await sql`
+      update events set name = 'Winter Ball', starts_at = '2026-12-31T23:30:00Z', time_zone = 'Asia/Tokyo'
+      where id = ${other.eventId}`.execute(given.database.db);
+    const partner = new PartnerClient(given.api.baseUrl, other);
+    const sold = await sell({ ...given, partner, gala: other, ticketId: await other.addTicket() });
+    await enrol();
+    for (const text of [sold.pass, sold.reference.toLowerCase()]) {
+      await scanner.scan(text, 'Pass of another event');
+      // By the zone of that event.
+      await scanner.shows('#result', 'Winter Ball, Fri, 1 Jan 2027');
+    }
+    await scanner.scan(
+      sold.reference.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)),
+      'Unknown pass',
+    );
+    network.setMode('down');
+    await scanner.scan(sold.pass, 'Pass of another event');
+  });
+
+  test.for([
+    ['Europe/Berlin', '2030-06-01T16:00:00Z', 'from Sat 1 Jun, 18:00'],
+    ['America/New_York', '2030-06-01T16:00:00Z', 'from Sat 1 Jun, 12:00'],
+    ['Asia/Kolkata', '2030-06-01T20:00:00Z', 'from Sun 2 Jun, 01:30'],
+  ] as const)(
+    'before the gate opens, the scanner says when, in the zone %s',
+    async ([zone, opensAt, text]) => {
+      await sql`update events set time_zone = ${zone} where id = ${given.gala.eventId}`.execute(
+        given.database.db,
+      );
+      gate = await addGate(given.database.db, given.gala.eventId, {
+        area: 'late',
+        opensAt: new Date(opensAt),
+      });
+      await enrol();
+      await scanner.scan((await sell(given)).pass, 'Too early');
+      await scanner.shows('#result', text);
+    },
+  );
+
+  test('after a lost answer the enrolment is repeated with the same key, and it is the same device', async () => {
+    const key = `new Promise((resolve) => {
+      indexedDB.open('floodgate-door').onsuccess = ({ target: { result: db } }) => {
+        db.transaction('facts').objectStore('facts').get('enrolment').onsuccess = ({ target: { result } }) => {
+          db.close();
+          resolve(result.publicKey);
+        };
+      };
+    })`;
+    const { id, code } = await addDevice(given.database.db, given.gala.eventId, [gate]);
+    await scanner.visit();
+    await scanner.shows('#enrol', 'Enrol this device');
+    const created = await scanner.evaluate<string>(key);
+    await scanner.reload();
+    await scanner.shows('#enrol', 'Enrol this device');
+    expect(await scanner.evaluate<string>(key)).toBe(created);
+    network.setMode('swallow-answers');
+    await scanner.enter('code', code.toLowerCase());
+    await waitUntil('the server has enrolled the device', async () => {
+      const { rows } = await sql`select from devices where id = ${id} and public_key is not null`.execute(
+        given.database.db,
+      );
+      return rows.length === 1;
+    });
+    network.setMode('pass');
+    await scanner.shows('#connection', 'Online');
+    await scanner.scan((await sell(given)).pass, 'Admitted');
+    expect(await stored(id)).toEqual(['in admitted']);
+  });
+
+  test('a device that the server does not know any more says so, while its scans wait', async () => {
+    const device = await enrol();
+    await scanner.shows('#revocations', 'less than a minute old');
+    network.setMode('down');
+    await scanner.scan((await sell(given)).pass, 'Admitted');
+    // As after the restore of a backup.
+    await sql`update devices set token_hash = null where id = ${device}`.execute(given.database.db);
+    network.setMode('pass');
+    await scanner.shows('#notice', 'The server does not accept this device: The token is not known');
+    await scanner.shows('#notice', 'stay on this device. Tell the operator');
+    await scanner.shows('#connection', 'Not accepted by the server');
+    await scanner.picture('not-accepted');
+  });
+
   test('a scan is undone within its time, and the pass is admitted again', async () => {
     const device = await enrol();
     const { pass } = await sell(given);
@@ -171,7 +268,10 @@ describe.skipIf(!chromium && !process.env['CI'])('the scanner of the door', () =
         await scanner.picture(`offline-${mode}`);
         await scanner.scan(one.pass, 'Already admitted');
         await scanner.scan(cancelled.pass, 'Cancelled');
-        await scanner.scan(two.reference, 'Unknown pass');
+        await scanner.scan(two.reference, 'Not checked');
+        await scanner.shows('#result', 'Cannot check a reference without network. Scan the code.');
+        expect(await scanner.evaluate<string>("document.querySelector('#result').className")).toBe('unsure');
+        await scanner.picture('not-checked');
         await scanner.reload();
         await scanner.shows('#waiting', '5');
         await scanner.scan(one.pass, 'Already admitted');

@@ -24,6 +24,8 @@ export interface Gate {
 
 export interface Pass {
   serial: number;
+  /** The serial of the first registration of its seat. */
+  seat: number;
   reference: string;
   text: string;
   ticketId: number;
@@ -68,9 +70,10 @@ export interface Door {
   isReliable: boolean;
 }
 
-/** A process of the API that can be killed. */
+/** A process of the API that can be killed, and a second one. */
 export interface Server {
   baseUrl: string;
+  otherUrl: string;
   kill(): Promise<void>;
   start(): Promise<void>;
 }
@@ -81,17 +84,22 @@ export interface World {
   server: Server;
   fixture: Fixture;
   partner: PartnerClient;
+  signer: ReturnType<typeof createPassSigner>;
   gates: Gate[];
   passes: Pass[];
   doors: Door[];
-  /** Registrations that the partner has cancelled. A device knows those that were cancelled before it last fetched revocations. */
+  /** Registrations that are cancelled. A device knows those that were cancelled before it last fetched revocations. */
   cancelled: Set<Pass>;
+  /** Those of them whose attendee was changed. */
+  replaced: Set<Pass>;
   problems: string[];
   /** How often each step was made. */
   uses: Record<string, number>;
 }
 
 export const keyOf = ({ area }: Gate, pass: Pass) => `${area} ${pass.serial}`;
+/** An admission belongs to the seat. A device that is offline knows only passes. */
+export const seatKeyOf = ({ area }: Gate, { seat, text }: Pass) => `${area} ${seat || text}`;
 export const waitingOf = ({ entries }: Door) => entries.filter(({ isReceived }) => !isReceived);
 
 /** Creates an event with 1 to 3 areas, 2 to 20 devices and 5 to 30 passes. */
@@ -108,17 +116,18 @@ export async function createWorld(db: Database, server: Server, random: Random):
   }));
   const areDone = random.chance(40);
   const doors = await Promise.all(
-    seeds.map((seed) =>
-      createDoor(db, server, fixture, {
+    seeds.map((seed, index) =>
+      createDoor(db, index % 2 === 0 ? server.baseUrl : server.otherUrl, fixture, {
         ...seed,
         gates: seed.gates.length > 0 ? seed.gates : gates.slice(0, 1),
         isReliable: seed.isReliable || areDone,
       }),
     ),
   );
-  const partner = new PartnerClient(server.baseUrl, fixture);
-  const known = { cancelled: new Set<Pass>(), problems: [], uses: {} };
-  return { db, server, fixture, partner, gates, passes, doors, ...known };
+  const partner = new PartnerClient(server.otherUrl, fixture);
+  const known = { cancelled: new Set<Pass>(), replaced: new Set<Pass>(), problems: [], uses: {} };
+  const signer = createPassSigner({ db });
+  return { db, server, fixture, partner, signer, gates, passes, doors, ...known };
 }
 
 async function createGates(db: Database, { eventId }: Fixture, tickets: number[], random: Random) {
@@ -150,7 +159,7 @@ async function createPasses(db: Database, fixture: Fixture, tickets: number[], r
     const ticketId = wanted[index]!;
     const reference = formatPassReference({ prefix: passPrefix, eventId, serial, passCode });
     const text = await signer.tokenFor({ eventId, ticketId, serial });
-    passes.push({ serial, reference, text, ticketId, fault: null });
+    passes.push({ serial, seat: serial, reference, text, ticketId, fault: null });
   }
   return [...passes, ...(await createFaultyPasses(signer, passes[0]!, fixture))];
 }
@@ -164,7 +173,7 @@ async function createFaultyPasses(
   const { text, serial, ticketId } = pass;
   const forged = text.slice(0, 60) + (text[60] === '0' ? '1' : '0') + text.slice(61);
   const foreign = await signer.tokenFor({ eventId: eventId + 1, ticketId, serial });
-  const faulty = { serial: 0, reference: 'GALA-1', ticketId };
+  const faulty = { serial: 0, seat: 0, reference: 'GALA-1', ticketId };
   return [
     { ...faulty, text: forged, fault: 'invalid-signature' },
     { ...faulty, text: foreign, fault: 'unknown' },
@@ -174,7 +183,7 @@ async function createFaultyPasses(
 
 async function createDoor(
   db: Database,
-  { baseUrl }: Server,
+  baseUrl: string,
   { eventId }: Fixture,
   { clockErrorMs, ...given }: Pick<Door, 'name' | 'gates' | 'isReliable'> & Pick<DoorDevice, 'clockErrorMs'>,
 ): Promise<Door> {

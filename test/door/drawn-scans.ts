@@ -1,10 +1,13 @@
 import { perform } from '@floodgate/audit';
 import { revokeDeviceAction } from '@floodgate/door/actions';
+import { parsePassReference } from '@floodgate/contract';
+import { cancelRegistrationAction, replaceAttendeeAction } from '@floodgate/registrations/actions';
 import type { Random } from '../faults/random.ts';
 import { answerOf, isRefused, type Outcome, type Scan } from '../harness/door-device.ts';
 import { killDuring, signOff, tryUpload, upload } from './drawn-calls.ts';
 import { keyOf, waitingOf, type Door, type Entry, type Gate, type Pass, type World } from './drawn-doors.ts';
-import { predict } from './model-facts.ts';
+import { attendee } from '../harness/partner-client.ts';
+import { isSeatAdmitted, predict } from './model-facts.ts';
 
 const HOT_PASSES = 4;
 const LONGEST_PAUSE_MS = 300_000;
@@ -207,12 +210,93 @@ async function kill(world: World, doors: readonly Door[], random: Random): Promi
   return 'done';
 }
 
-async function cancel({ partner, passes, cancelled }: World, random: Random): Promise<string> {
-  const pass = random.pick(passes.slice(1));
-  if (pass.fault || cancelled.has(pass)) return 'none';
-  const { body } = await answerOf(() => partner.cancel(pass.reference));
-  cancelled.add(pass);
-  return body.responseCode;
+/** A pass whose seat can change, often one that many devices scan. The first one stays valid. */
+function drawValid({ passes, cancelled }: World, random: Random): Pass | undefined {
+  const valid = passes.slice(1).filter((pass) => !pass.fault && !cancelled.has(pass));
+  return valid[random.chance(50) ? 0 : random.between(0, valid.length - 1)];
+}
+
+/** Notes the pass of the new attendee of a seat. It takes the place of the old one among the passes that are scanned often. */
+async function noteReplaced(world: World, pass: Pass, reference: string): Promise<void> {
+  const { serial } = parsePassReference(reference)!;
+  const { eventId } = world.fixture;
+  const text = await world.signer.tokenFor({ eventId, ticketId: pass.ticketId, serial });
+  const later = { ...pass, serial, reference, text };
+  world.passes[world.passes.indexOf(pass)] = later;
+  world.passes.push(pass);
+  world.cancelled.add(pass);
+  world.replaced.add(pass);
+}
+
+let attendees = 0;
+
+/** A partner cancels a registration, or changes its attendee. Resolves to the code. */
+async function takeSeat(world: World, pass: Pass, change: 'cancel' | 'change'): Promise<string> {
+  const { partner, cancelled } = world;
+  const someone = attendee(pass.ticketId, { emailAddress: `later-${(attendees += 1)}@example.com` });
+  const { body } = await answerOf(() =>
+    change === 'cancel'
+      ? partner.cancel(pass.reference)
+      : partner.post(`/registrations/${pass.reference}/attendee`, someone),
+  );
+  if (body.responseCode !== '00') return body.responseCode;
+  if (change === 'cancel') cancelled.add(pass);
+  else await noteReplaced(world, pass, body.responseData as string);
+  return '00';
+}
+
+/** A partner takes a seat from its attendee: refused once the seat was admitted, and only then. */
+async function takeByPartner(world: World, random: Random, change: 'cancel' | 'change'): Promise<string> {
+  const pass = drawValid(world, random);
+  if (!pass) return 'none';
+  const expected = (await isSeatAdmitted(world, pass)) ? '35' : '00';
+  const code = await takeSeat(world, pass, change);
+  if (code !== expected) world.problems.push(`${change} of ${pass.reference}: ${code}, not ${expected}`);
+  return code;
+}
+
+/** The same while devices ask about the pass: either somebody is let in, or the seat is taken. */
+async function takeDuringScans(world: World, doors: readonly Door[], random: Random): Promise<string> {
+  const pass = drawValid(world, random);
+  if (!pass) return 'none';
+  const change = random.pick(['cancel', 'change'] as const);
+  const wasAdmitted = await isSeatAdmitted(world, pass);
+  const able = doors.filter((door) => waitingOf(door).length === 0);
+  const scans = able.map(async (door) => {
+    const gate = random.pick(door.gates);
+    const attempt: Attempt = { pass, text: pass.text, gate, direction: 'in', knowsCancelled: false };
+    const { outcome } = await ask(world, door, attempt);
+    learn(door, attempt, outcome);
+    return outcome;
+  });
+  const [code, ...outcomes] = await Promise.all([takeSeat(world, pass, change), ...scans]);
+  const isAdmitted = wasAdmitted || outcomes.includes('admitted');
+  if ((code === '35') !== isAdmitted)
+    world.problems.push(`${change} of ${pass.reference} during scans: ${code}, and ${outcomes.join(', ')}`);
+  return code;
+}
+
+/** An operator may take the seat, also after an admission. */
+async function takeByOperator(world: World, random: Random, change: 'cancel' | 'change'): Promise<string> {
+  const pass = drawValid(world, random);
+  if (!pass) return 'none';
+  const expected = await isSeatAdmitted(world, pass);
+  const { reference: passReference } = pass;
+  const emailAddress = `later-${(attendees += 1)}@example.com`;
+  const done =
+    change === 'cancel'
+      ? await perform(world.db, cancelRegistrationAction, { passReference }, 'tests')
+      : await perform(
+          world.db,
+          replaceAttendeeAction,
+          { passReference, fullName: 'Later', emailAddress },
+          'tests',
+        );
+  if (change === 'cancel') world.cancelled.add(pass);
+  else await noteReplaced(world, pass, done.passReference);
+  if (done.wasAdmitted !== expected)
+    world.problems.push(`${change} of ${passReference} by the operator: admitted is ${done.wasAdmitted}`);
+  return expected ? 'admitted' : 'not admitted';
 }
 
 /** The operator revokes a device, which may be lost. */
@@ -255,7 +339,14 @@ const STEPS: Record<string, [weight: number, step: Step]> = {
   upload: [6, uploadSome],
   'ask together': [3, (world, _door, random, doors) => askTogether(world, pickDoors(random, doors), random)],
   'upload together': [2, (world, _door, random, doors) => uploadTogether(world, pickDoors(random, doors))],
-  cancel: [1, (world, _door, random) => cancel(world, random)],
+  cancel: [1, (world, _door, random) => takeByPartner(world, random, 'cancel')],
+  change: [2, (world, _door, random) => takeByPartner(world, random, 'change')],
+  'take during scans': [
+    3,
+    (world, _door, random, doors) => takeDuringScans(world, pickDoors(random, doors), random),
+  ],
+  'operator cancels': [1, (world, _door, random) => takeByOperator(world, random, 'cancel')],
+  'operator changes': [2, (world, _door, random) => takeByOperator(world, random, 'change')],
   'sign off': [1, (world, door) => signOff(world, door).then(() => 'done')],
   state: [1, (_world, door) => nameCounter(door)],
   'set clock': [1, (_world, door, random) => setClock(door, random)],

@@ -1,17 +1,22 @@
-import { beforeEach, describe, expect } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, onTestFinished } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import {
   addGate,
+  DoorDevice,
   enrolledDevice,
   readReport,
-  type DoorDevice,
   type Outcome,
   type Scan,
 } from '../harness/door-device.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { createFixture } from '../harness/fixture.ts';
+import { holdTable } from '../harness/hold-table.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = apiTest({ own: 'changes the schema, the roles or the settings of its database' });
 
@@ -219,15 +224,64 @@ test('codes of other systems are unknown', async () => {
 });
 
 test('a device that names a counter it never reaches is not complete, and still sends its scans', async () => {
-  await device.send('POST', '/sign-off?counter=999999999999999');
-  expect(await report()).toMatchObject({
-    complete: false,
-    devices: [{ missing: [[1, 999_999_999_999_999]] }],
-  });
+  expectFailure(await device.send('POST', '/sign-off?counter=1000001'), '11');
+  await device.send('POST', '/sign-off?counter=1000000');
+  expect(await report()).toMatchObject({ complete: false, devices: [{ missing: [[1, 1_000_000]] }] });
   expect((await device.upload()).body.responseCode).toBe('00');
   const { complete, devices } = await report();
-  expect({ complete, missing: devices[0]!.missing }).toEqual({
-    complete: false,
-    missing: [[4, 999_999_999_999_999]],
-  });
+  expect({ complete, missing: devices[0]!.missing }).toEqual({ complete: false, missing: [[4, 1_000_000]] });
+});
+
+/** Calls without a key, each with a token or code of its own that somebody has made up. */
+const MADE_UP: Record<string, (shardId: number, id: number) => Promise<{ status: number }>> = {
+  tokens: (shardId, id) => {
+    const token = `fgd_${shardId}_${id}_${randomBytes(32).toString('base64url')}`;
+    return fetch(`${given.api.baseUrl}/door/v1/state?counter=0`, {
+      headers: { authorization: `Door ${token}` },
+    });
+  },
+  codes: (shardId, id) => new DoorDevice(given.api.baseUrl).enrol(`${shardId}-${id}-AAAAA-AAAAA`),
+};
+
+test.for(Object.keys(MADE_UP))(
+  'hundreds of made-up %s occupy one connection, and neither doors nor sales wait for them',
+  async (what) => {
+    const { rows } = await sql<{ id: number }>`select id from devices`.execute(given.database.db);
+    await device.state();
+    const held = await holdTable(given.database.db, 'devices');
+    const flood = Promise.all(
+      Array.from({ length: 300 }, (_, index) => MADE_UP[what]!(0, index % 2 ? rows[0]!.id : index)),
+    );
+    await waitUntil('a look-up waits', async () => (await held.waiters()) > 0);
+    expect((await given.partner.tickets()).body.responseCode).toBe('00');
+    expect(await held.waiters()).toBe(1);
+    await held.release();
+    const statuses = new Set((await flood).map(({ status }) => status));
+    expect([...statuses].every((status) => status === 401 || status === 503)).toBe(true);
+    expect((await device.upload()).body.responseCode).toBe('00');
+  },
+);
+
+test('a token or code with ids that no device can have is refused, and with it no other call', async () => {
+  for (const call of Object.values(MADE_UP)) {
+    const calls = [4_000_000_000, 0].flatMap((shardId) => [call(shardId, 1), call(shardId, 9_999_999_999)]);
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+  }
+});
+
+test('a device is served one call at a time, and further ones wait or are refused', async () => {
+  const rival = await given.database.db.startTransaction().execute();
+  onTestFinished(() =>
+    rival
+      .rollback()
+      .execute()
+      .catch(() => {}),
+  );
+  await sql`select from devices for update`.execute(rival);
+  const calls = Array.from({ length: 8 }, () => device.upload());
+  expect((await Promise.race(calls)).body.responseCode).toBe('50');
+  await waitForLockWaiters(given.database.db, 1);
+  await rival.rollback().execute();
+  const codes = (await Promise.all(calls)).map(({ body }) => body.responseCode);
+  expect(codes.toSorted()).toEqual(['00', '00', '00', '00', '00', '50', '50', '50']);
 });

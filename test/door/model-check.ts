@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DoorReport } from '@floodgate/door/console';
 import { answerOf, readReport, type Outcome } from '../harness/door-device.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
-import { keyOf, type Door, type Entry, type Gate, type World } from './drawn-doors.ts';
+import { seatKeyOf, type Door, type Entry, type Gate, type World } from './drawn-doors.ts';
 import {
   factsOf,
   isAdmittedBefore,
@@ -29,7 +29,7 @@ interface Truth {
 function judgeAll(world: World, recorded: Recorded): Truth {
   const facts = factsOf(world, recorded);
   const truth: Truth = { facts, conflicts: [], insideOf: new Map(), ties: new Set() };
-  const groups = Map.groupBy(facts, ({ entry }) => keyOf(entry.gate, entry.pass));
+  const groups = Map.groupBy(facts, ({ entry }) => seatKeyOf(entry.gate, entry.pass));
   for (const [key, group] of groups) {
     const { area, rule } = group[0]!.entry.gate;
     if (isTied(group)) truth.ties.add(key);
@@ -47,11 +47,12 @@ const compare = (what: string, actual: unknown, expected: unknown) =>
 
 function conflictProblems({ fixture, passes }: World, { conflicts }: DoorReport, truth: Truth): string[] {
   const isTiedKey = (area: string, reference: string) => {
-    const serial = passes.find((pass) => pass.reference === reference)?.serial;
-    return truth.ties.has(`${area} ${serial}`);
+    const seat = passes.find((pass) => pass.reference === reference)?.seat;
+    return truth.ties.has(`${area} ${seat}`);
   };
   const reported = conflicts.filter(({ area, passReference }) => !isTiedKey(area, passReference));
   const sideOf = ({ entry, door, date }: ScannedFact) => ({
+    passReference: entry.pass.reference,
     gate: entry.gate.name,
     device: door.name,
     at: date,
@@ -66,6 +67,60 @@ function conflictProblems({ fixture, passes }: World, { conflicts }: DoorReport,
     .filter(({ area, passReference }) => !isTiedKey(area, passReference));
   const sorted = (list: typeof expected) => list.map((one) => JSON.stringify(one)).toSorted();
   return compare(`conflicts of event ${fixture.eventId}`, sorted(reported), sorted(expected));
+}
+
+/**
+ * Checks that no ticket lets in more people than it has seats, unless the report names the seat: as one of a conflict, as one that is
+ * cancelled, or as one whose pass a device let in although the server refuses it.
+ */
+function peopleProblems(world: World, report: DoorReport, truth: Truth): string[] {
+  const { passes, doors, cancelled, replaced } = world;
+  const admitted = truth.facts.filter(
+    ({ direction, entry }) => direction === 'in' && entry.gate.rule !== 'any',
+  );
+  const refused = doors.flatMap((door) => {
+    const voided = voidedOf(door);
+    const counted = new Set(truth.facts.map(({ entry }) => entry));
+    return door.entries.filter(
+      (entry) =>
+        entry.isReceived &&
+        entry.scan.decision === 'admitted' &&
+        entry.gate.rule !== 'any' &&
+        !voided.has(entry.scan.counter) &&
+        !counted.has(entry),
+    );
+  });
+  const freed = passes.filter((pass) => cancelled.has(pass) && !replaced.has(pass));
+  const ofFreed = admitted.filter(({ entry }) => freed.some(({ seat }) => seat === entry.pass.seat));
+  const keysOf = (entries: readonly Entry[]) => [
+    ...new Set(entries.map(({ gate, pass }) => seatKeyOf(gate, pass))),
+  ];
+  const named = new Set([
+    ...keysOf(truth.conflicts.map(({ again }) => again.entry)),
+    ...keysOf(ofFreed.map(({ entry }) => entry)),
+    ...keysOf(refused),
+  ]);
+  const seatOf = new Map(passes.map(({ reference, seat }) => [reference, seat]));
+  const reported = [...report.conflicts, ...report.cancelled, ...report.letIn].map(
+    ({ area, passReference }) => `${area} ${seatOf.get(passReference!)}`,
+  );
+  const clear = (keys: Iterable<string>) =>
+    [...new Set(keys)].filter((key) => !truth.ties.has(key)).toSorted();
+  const tooMany = report.tickets.filter(({ ticketId, area, people, exceptions, sold }) => {
+    const seats = passes.filter((pass) => pass.ticketId === ticketId && !pass.fault && !cancelled.has(pass));
+    const here = admitted.filter(({ entry }) => entry.pass.ticketId === ticketId && entry.gate.area === area);
+    const letIn = refused.filter(({ pass, gate }) => pass.ticketId === ticketId && gate.area === area);
+    const unique = keysOf(here.map(({ entry }) => entry)).length;
+    const again = truth.conflicts.filter((one) => here.includes(one.again)).length;
+    const hasTie = here.some(({ entry }) => truth.ties.has(seatKeyOf(entry.gate, entry.pass)));
+    const isRight = hasTie || people === unique + again + letIn.length;
+    return sold !== seats.length || !isRight || people - exceptions > sold;
+  });
+  return [
+    ...compare('seats that are named', clear(reported), clear(named)),
+    ...compare('people and seats', tooMany, []),
+    ...compare('proved', report.proved, true),
+  ];
 }
 
 function gateProblems({ gates }: World, report: DoorReport, { facts, insideOf, ties }: Truth): string[] {
@@ -215,7 +270,7 @@ async function outcomeProblems(world: World, { facts, conflicts, ties }: Truth):
           again.has(entry),
         );
         const { outcome } = outcomes[index]!;
-        if (expected && outcome !== expected && !ties.has(keyOf(entry.gate, entry.pass)))
+        if (expected && outcome !== expected && !ties.has(seatKeyOf(entry.gate, entry.pass)))
           problems.push(`${door.name}: scan ${entry.scan.counter} is ${outcome}, not ${expected}`);
       }
     }
@@ -254,7 +309,7 @@ async function journalProblems(
   const kinds = new Set(published);
   const serialOf = ({ deviceId, counter }: ScannedFact) =>
     recorded.admissions.get(scanKey(deviceId, counter))?.serial;
-  const isClear = ({ entry }: ScannedFact) => !ties.has(keyOf(entry.gate, entry.pass));
+  const isClear = ({ entry }: ScannedFact) => !ties.has(seatKeyOf(entry.gate, entry.pass));
   const unpublished = [
     ...conflicts
       .filter(({ again }) => isClear(again) && !kinds.has(`admitted_again ${serialOf(again)}`))
@@ -286,7 +341,7 @@ function onlineProblems({ doors }: World, { scans }: Recorded): string[] {
     .toSorted((one, other) => one.receivedAt - other.receivedAt);
   const open = new Set<string>();
   return events.flatMap(({ door, entry }) => {
-    const key = keyOf(entry.gate, entry.pass);
+    const key = seatKeyOf(entry.gate, entry.pass);
     const { decision, of, direction } = entry.scan;
     if (direction !== 'in' || of !== null) open.delete(key);
     if (decision !== null || direction !== 'in' || entry.outcome !== 'admitted') return [];
@@ -313,6 +368,7 @@ export async function findProblems(world: World) {
   const report = await readReport(world.db, world.fixture.eventId);
   const problems = [
     ...conflictProblems(world, report, truth),
+    ...peopleProblems(world, report, truth),
     ...gateProblems(world, report, truth),
     ...verdictProblems(world, report),
     ...timeProblems(world, recorded),

@@ -101,7 +101,13 @@ export async function predict(
   if (gate.tickets && !gate.tickets.includes(pass.ticketId)) return 'wrong-gate';
   if (world.cancelled.has(pass)) return 'cancelled';
   const facts = factsOf(world, await readRecorded(world)).filter(
-    ({ entry }) => entry.pass === pass && entry.gate.area === gate.area,
+    ({ entry }) => entry.pass.seat === pass.seat && entry.gate.area === gate.area,
   );
   return judge(gate.rule, facts).isAdmitted ? 'admitted' : 'already-admitted';
 }
+
+/** Returns whether the seat of a pass has let in a person, by what the server has received. */
+export const isSeatAdmitted = async (world: World, { seat }: Pass) =>
+  factsOf(world, await readRecorded(world)).some(
+    ({ direction, entry }) => direction === 'in' && entry.pass.seat === seat,
+  );

@@ -16,6 +16,7 @@ const ROUNDS_PER_KILL = 4;
 
 let server: Server;
 let api: ServiceProcess & { baseUrl: string };
+let second: ServiceProcess & { baseUrl: string };
 
 test.beforeAll(async () => {
   const PORT = String(await findFreePort());
@@ -27,9 +28,10 @@ test.beforeAll(async () => {
     await api.end('SIGKILL');
   };
   await start();
-  server = { baseUrl: api.baseUrl, start, kill };
+  second = await startApiProcess({ ...env, PORT: String(await findFreePort()) });
+  server = { baseUrl: api.baseUrl, otherUrl: second.baseUrl, start, kill };
 });
-test.afterAll(() => api.end());
+test.afterAll(() => Promise.all([api.end(), second.end()]));
 
 /** Plays one round, and adds what it has done to the totals. */
 async function playRound(seed: number, totals: Record<string, number>): Promise<string[]> {
@@ -64,6 +66,10 @@ test(`${ROUNDS} rounds of drawn scans: every conflict is reported, and nothing e
     'kill: done',
     'overtaken: admitted',
     'undo: done',
+    'take during scans: 00',
+    'take during scans: 35',
+    'operator changes: admitted',
+    'operator cancels: admitted',
   ])
     expect.soft(totals[name], name).toBeGreaterThan(0);
 });

@@ -1,11 +1,13 @@
 import { perform } from '@floodgate/audit';
-import { revokeDeviceAction } from '@floodgate/door/actions';
+import { createGateAction, revokeDeviceAction } from '@floodgate/door/actions';
 import { doorOperations, type DoorReport } from '@floodgate/door/console';
+import { sql } from 'kysely';
 import { beforeEach, describe, expect } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import { addDevice, addGate, DoorDevice, enrolledDevice, type Outcome } from '../harness/door-device.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
+import { waitForLockWaiters } from '../harness/lock-waiters.ts';
 import { attendee } from '../harness/partner-client.ts';
 
 const { test, given } = apiTest({ own: 'finalizes everything in the database' });
@@ -250,6 +252,18 @@ describe('the report is complete', () => {
   });
 });
 
+test('of two gates of one area that are added at once, the second must have the entry rule of the first', async () => {
+  const { db } = given.database;
+  const { eventId } = given.gala;
+  const first = await db.startTransaction().execute();
+  const input = { eventId, name: 'One', area: 'yard', entryRule: 'once' } as const;
+  await createGateAction.run(first, input, () => {}, 'tests');
+  const second = addGate(db, eventId, { area: 'yard', entryRule: 'any' }).catch(String);
+  await waitForLockWaiters(db, 1);
+  await first.commit().execute();
+  expect(await second).toContain('of the same area has the entry rule "once"');
+});
+
 describe('a device', () => {
   test('enrols once, with a code that is not used, and with its own key', async () => {
     const { code } = await addDevice(given.database.db, given.gala.eventId, [gate]);
@@ -263,9 +277,29 @@ describe('a device', () => {
       }),
       '20',
     );
-    expect((await new DoorDevice(given.api.baseUrl).enrol(code)).body.responseCode).toBe('00');
+    const owner = new DoorDevice(given.api.baseUrl);
+    expect((await owner.enrol(code)).body.responseCode).toBe('00');
     expectFailure(await new DoorDevice(given.api.baseUrl).enrol(code), '20');
     expectFailure(await new DoorDevice(given.api.baseUrl).enrol(code.replace(/.$/, '2')), '20');
+  });
+
+  test('that enrols again with its code and key, after a lost answer, is the same device', async () => {
+    const { id, code } = await addDevice(given.database.db, given.gala.eventId, [gate]);
+    const [owner, { pass }] = [new DoorDevice(given.api.baseUrl), await sell()];
+    await owner.enrol(code);
+    await sql`update devices set code_expires_at = now() where id = ${id}`.execute(given.database.db);
+    expect((await owner.enrol(code)).body.responseData).toMatchObject({ deviceID: id });
+    expect((await owner.scan(pass, gate)).outcome).toBe('admitted');
+    await owner.signOff();
+    await device.signOff();
+    expect((await report()).complete).toBe(true);
+    await perform(
+      given.database.db,
+      revokeDeviceAction,
+      { eventId: given.gala.eventId, deviceId: id },
+      'tests',
+    );
+    expectFailure(await owner.enrol(code), '20');
   });
 
   test('can do nothing with a token without its key, or with an old signature', async () => {

@@ -21,7 +21,7 @@ export function changeBy({ method, target }: StrictRequest): WantedChange | unde
 export const codesOfChange = ({ body }: StrictRequest) =>
   body.length > BODY_LIMIT_BYTES ? (['10'] as const) : (['00', '34', '35'] as const);
 
-const CODES = { cancelled: '00', confirmed: '00', 'too-late': '35' };
+const CODES = { cancelled: '00', confirmed: '00', 'too-late': '35', admitted: '35', replaced: '35' };
 
 const RESET = '/api/v1/events/reset';
 

@@ -23,7 +23,9 @@ test('an offer that is confirmed while its partner leaves is kept', async () => 
   const wanted = { organizedEventTicketID: ticketId, contact: CONTACT };
   const joined = await joinWaitingList(db, owner, wanted, null, LOCK_WITHIN_MS);
   const { id } = joined as { id: string };
-  await changeRegistrations(db, shardId, 'cancelled', [{ ...owner, ...(sold as unknown as Seat) }], 0, 100);
+  await changeRegistrations(db, shardId, 'cancelled', [{ ...owner, ...(sold as unknown as Seat) }], {
+    holdSharePercent: 100,
+  });
   const [seat] = await openSeatsOf(db, shardId, id);
   const confirming = await db.startTransaction().execute();
   expect(await changeSeats(confirming, shardId, 'confirmed', id, [seat!.serial])).toBe('confirmed');

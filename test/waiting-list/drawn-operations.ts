@@ -238,8 +238,7 @@ const OPERATIONS: Record<string, [weight: number, run: Operation]> = {
         shardId,
         'cancelled',
         seats,
-        LOCK_WITHIN_MS,
-        world.holdSharePercent,
+        { lockWithinMs: LOCK_WITHIN_MS, holdSharePercent: world.holdSharePercent },
       );
       return outcome ?? 'unknown';
     },

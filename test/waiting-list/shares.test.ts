@@ -55,8 +55,7 @@ const cancel = (seats: Sold[], share: number | null = SHARE) =>
     given.gala.shardId,
     'cancelled',
     seats.map((seat) => ({ ...given.gala, ...seat })),
-    0,
-    share,
+    { holdSharePercent: share },
   );
 
 /** Joins with this many entries. Returns their ids. */
@@ -111,8 +110,7 @@ test('of 60 freed seats a partner with 2,000 older entries gets its share, and e
         given.gala.shardId,
         'cancelled',
         sold.slice(0, 60).map((seat) => ({ ...given.gala, ...seat })),
-        0,
-        SHARE,
+        { holdSharePercent: SHARE },
       ),
     'waiting_entries',
   );

@@ -5,6 +5,7 @@ import { encodeQR } from 'qr';
 import { addStream, liveHtml } from './live.ts';
 import { readBy, type ConsoleContext } from './operations.ts';
 import { adder, type PageRequest } from './pages.ts';
+import { withoutPassCodes } from './shown-to.ts';
 import { actions, fields, link, passLink, table, type Html, type Row } from './view.ts';
 
 /** The report of the command has all conflicts. */
@@ -31,7 +32,9 @@ const PAGES: { name: string; path: string; show: (report: DoorReport) => string[
 
 /** Adds the pages of the doors of an event, each with its stream of snapshots. */
 export function addDoorPages(app: FastifyInstance, context: ConsoleContext) {
-  const reportOf = (eventId: string) => readBy<DoorReport>(context, 'doorReport', { eventId });
+  // All viewers get the same snapshots, so none has a whole pass reference.
+  const reportOf = async (eventId: string) =>
+    withoutPassCodes(await readBy<DoorReport>(context, 'doorReport', { eventId }));
   for (const { name, path, show, forms } of PAGES) {
     const htmlOf = (report: DoorReport) => [alertOf(report), ...show(report)].join('\n');
     adder(app, context)(`/events/:eventId/door${path}`, SCOPES, async ({ params: { eventId }, action }) => {
@@ -57,9 +60,11 @@ export function addDoorPages(app: FastifyInstance, context: ConsoleContext) {
 }
 
 /** Even when empty: the browser replaces single parts only if their number stays the same. */
-const alertOf = ({ conflicts }: DoorReport) =>
+const alertOf = ({ conflicts, cancelled, proved }: DoorReport) =>
   html`<p role="alert">
-    ${conflicts.length > 0 ? `Passes that were admitted twice: ${conflicts.length}` : ''}
+    ${conflicts.length > 0 ? `Seats that were admitted twice: ${conflicts.length}. ` : ''}
+    ${cancelled.length > 0 ? `Cancelled seats that were admitted: ${cancelled.length}. ` : ''}
+    ${proved ? '' : 'A ticket let in more people than it has seats.'}
   </p>`;
 
 function showGates({ complete, open, except, gates }: DoorReport) {
@@ -80,7 +85,7 @@ function showDevices({ devices }: DoorReport) {
     table('Devices', devices, ({ name: device, lastCounter: scans, missing, skewMs, ...found }) => {
       const { id, state, received, lastContactAt, version } = found;
       const ranges = missing.map(([first, last]) => (first === last ? first : `${first}–${last}`));
-      const counts = { scans, received, missing: ranges.join(', ') };
+      const counts = { scans, received, undone: found.undone, missing: ranges.join(', ') };
       // The clock error is what the server subtracts. Zero has no sign.
       const clockErrorMs = lastContactAt && Math.round(-skewMs / 100) * 100;
       return { id, device, state, ...counts, lastContactAt, clockErrorMs, version };
@@ -98,19 +103,35 @@ function formsOfDevices({ gates, devices }: DoorReport, eventId: string, action:
   return [action('deviceCreate', { eventId, gates: gates.map(({ id }) => id) }), ...changes];
 }
 
-function showConflicts({ conflicts, refused }: DoorReport) {
-  const latest = conflicts.toReversed().slice(0, MOST_CONFLICTS);
+function showConflicts({ conflicts, refused, tickets, cancelled, letIn }: DoorReport) {
+  const latest = <Item>(all: readonly Item[]) => all.toReversed().slice(0, MOST_CONFLICTS);
   return [
-    table('Conflicts, the latest first', latest, ({ passReference, area, first, again }) => ({
-      pass: passLink(passReference),
+    table('People and seats', tickets, ({ ticketId: _id, ...row }) => row),
+    table('Conflicts, the latest first', latest(conflicts), ({ area, first, again }) => ({
+      firstPass: passLink(first.passReference),
       area,
       first: first.at,
       firstGate: first.gate,
       firstDevice: first.device,
+      againPass: passLink(again.passReference),
       again: again.at,
       againGate: again.gate,
       againDevice: again.device,
     })),
+    table('Cancelled seats that were admitted, the latest first', latest(cancelled), (one) => {
+      const { passReference, ticketId: _id, ...row } = one;
+      return { pass: passLink(passReference), ...row };
+    }),
+    table('Let in offline, and refused by the server, the latest first', latest(letIn), (one) => {
+      const { passReference, ticketId: _id, seat, ...row } = one;
+      return {
+        pass: passReference && passLink(passReference),
+        ...row,
+        admittedPass: seat && passLink(seat.passReference),
+        admitted: seat?.at,
+        admittedDevice: seat?.device,
+      };
+    }),
     table('Refused scans', refused, ({ outcome: reason, letIn: letInOffline, ...row }) => {
       return { reason, ...row, letInOffline };
     }),

@@ -5,6 +5,7 @@ import { html } from 'ghtml';
 import { codeHtml } from './door-pages.ts';
 import { inputFrom, runFor, type ConsoleContext } from './operations.ts';
 import { problemOf, Refusal, requireScope } from './principals.ts';
+import { shownTo } from './shown-to.ts';
 import { alertHtml, awayHtml, eventLink, fields, form, passLink, sendPage, table } from './view.ts';
 import type { Row, Texts } from './view.ts';
 
@@ -54,7 +55,7 @@ export function addForms(app: FastifyInstance, context: ConsoleContext) {
     try {
       const result = await runFor(context, operation, inputFrom(operation, given), operator);
       return isSecret(result) || scope.endsWith(':read')
-        ? sendPage(reply, summary, resultHtml(result as object, back))
+        ? sendPage(reply, summary, resultHtml(shownTo(operator, result) as object, back))
         : reply.redirect(afterwards(back, id), 303);
     } catch (error) {
       const { status, title, detail = '', invalid } = problemOf(error as never, request, log);

@@ -4,6 +4,7 @@ import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { runFor, type ConsoleContext } from './operations.ts';
 import { Problem, requireScope } from './principals.ts';
+import { shownTo } from './shown-to.ts';
 
 /** Adds a route below /operator/v1 for each operation, and the OpenAPI document. */
 export async function addOperatorApi(app: FastifyInstance, context: ConsoleContext) {
@@ -58,7 +59,7 @@ function addRoute(api: FastifyInstance, operation: Operation, context: ConsoleCo
     },
     handler: async (request) => {
       const operator = requireScope(request, scope);
-      return runFor(context, operation, inputOf(request, input.properties), operator);
+      return shownTo(operator, await runFor(context, operation, inputOf(request, input.properties), operator));
     },
   });
 }

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
 import { readBy, type ConsoleContext } from './operations.ts';
 import { Refusal, requireScope } from './principals.ts';
+import { shownTo } from './shown-to.ts';
 import {
   actionLink,
   actions,
@@ -33,7 +34,9 @@ function requestOf(request: FastifyRequest, scopes: readonly Scope[], context: C
     query: request.query as Texts,
     /** Reads by an operation. Resolves to undefined if the operator lacks its scope. */
     read: async <Result = Row[]>(id: string, given = {}) =>
-      mayUse(operator, find(id).scope) ? readBy<Result>(context, id, given, operator) : undefined,
+      mayUse(operator, find(id).scope)
+        ? shownTo(operator, await readBy<Result>(context, id, given, operator))
+        : undefined,
     /** Returns a link to the form of an operation. */
     action: (id: string, given = {}, name?: string) =>
       actionLink(operator, find(id), { ...given, back: request.url }, name),

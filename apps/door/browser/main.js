@@ -1,17 +1,17 @@
 import { startCamera } from './camera.js';
 import { recount, sendAgain } from './chain.js';
 import { readKeyboard } from './keyboard.js';
-import { scanPass, undo, undoOpenQuestion } from './scan.js';
-import { enrol } from './server.js';
+import { chooseGenuine, scanPass, undo, undoOpenQuestion } from './scan.js';
+import { createKey, enrol } from './server.js';
 import { element, showDoor, showNotice, showResult, showSections } from './show.js';
 import { eraseAll, loadFacts, openStorage, saveFacts } from './storage.js';
 import { changeShift, keepSynchronized } from './sync.js';
 
-/** @import { Device, Door } from './wire.d.ts' */
+/** @import { Device, Door, Facts } from './wire.d.ts' */
 /** @import { Result, Undoable } from './scan.js' */
 
 const RENDER_INTERVAL_MS = 5_000;
-const STARTED = { isOnline: false, isAsking: false, waiting: 0 };
+const STARTED = { isOnline: false, isAsking: false, isUnknown: false, waiting: 0 };
 
 /** Called with each code from the camera, the keyboard or a form. */
 let onCode = (/** @type {string} */ _text) => {};
@@ -60,12 +60,22 @@ function addCamera() {
     torch.hidden = true;
     element('camera-switch').ariaPressed = 'false';
   };
-  onClick('camera-switch', async () => {
-    if (running) return close();
+  /** Starts the camera again, now or when the page is visible. If that fails, the person at the door learns it. */
+  const restart = () => {
+    close();
+    if (document.visibilityState === 'visible')
+      return inOrder(() =>
+        open().catch((error) => {
+          throw new Error(`The camera stopped. Press Camera to start it again. (${error})`);
+        }),
+      );
+    document.addEventListener('visibilitychange', restart, { once: true });
+  };
+  const open = async () => {
     running = new AbortController();
     video.hidden = false;
     try {
-      track = await startCamera(video, (text) => onCode(text), running.signal);
+      track = await startCamera(video, (text) => onCode(text), restart, running.signal);
     } catch (error) {
       close();
       throw error;
@@ -73,6 +83,11 @@ function addCamera() {
     torch.hidden = !track || !('torch' in (track.getCapabilities?.() ?? {}));
     torch.ariaPressed = 'false';
     element('camera-switch').ariaPressed = String(!video.hidden);
+  };
+  onClick('camera-switch', async () => {
+    document.removeEventListener('visibilitychange', restart);
+    if (running) return close();
+    await open();
   });
   onClick('torch', async () => {
     const isOn = torch.ariaPressed === 'false';
@@ -82,8 +97,15 @@ function addCamera() {
   return close;
 }
 
-/** Resolves to the device after the operator's code was accepted. A code is the text itself, or the fragment of a URL. */
-async function enrolDevice() {
+/**
+ * Resolves to the device after the operator's code was accepted. A code is the text itself, or the fragment of a URL. The key is stored
+ * before: if the answer does not arrive, a repetition enrols the same device.
+ * @param {{ db: IDBDatabase } & Facts} store
+ */
+async function enrolDevice(store) {
+  if (!store.enrolment) await saveFacts(store, { enrolment: await createKey() });
+  const { enrolment } = store;
+  if (!enrolment) throw new Error('The key of the device is not stored');
   showSections(['enrol', 'camera']);
   const version = document.querySelector('meta[name=version]')?.getAttribute('content') ?? '';
   return new Promise((/** @type {(device: Device) => void} */ resolve) => {
@@ -92,7 +114,8 @@ async function enrolDevice() {
       inOrder(async () => {
         // A code can be submitted twice.
         if (isEnrolled) return;
-        const device = await enrol(text.slice(text.indexOf('#') + 1).trim(), version);
+        const code = text.slice(text.indexOf('#') + 1).trim();
+        const device = await enrol(code.toUpperCase(), version, enrolment);
         showNotice(typeof device === 'string' ? device : null);
         if (typeof device === 'string') return;
         isEnrolled = true;
@@ -156,13 +179,14 @@ function addScanning(door, synchronizeNow) {
     showDoor(door);
     if (door.isOnline && door.waiting > 0) void synchronizeNow();
   };
-  onCode = (text) =>
+  const onTexts = (/** @type {string[]} */ texts) =>
     inOrder(async () => {
       const direction = document.querySelector('input[value=out]:checked') ? 'out' : 'in';
-      if (!door.isSignedOff) show(await scanPass(door, text, direction));
+      if (!door.isSignedOff) show(await scanPass(door, await chooseGenuine(texts, door.keys), direction));
     });
+  onCode = (text) => onTexts([text]);
   onSubmit('pass-form', onCode);
-  readKeyboard(onCode);
+  readKeyboard(onTexts);
   onClick('undo', async () => {
     if (undoable) show(await undo(door, undoable));
   });
@@ -194,9 +218,9 @@ async function start() {
   const closeCamera = addCamera();
   const db = await openStorage();
   const facts = await loadFacts(db);
-  const device = facts.device ?? (await enrolDevice());
+  const device = facts.device ?? (await enrolDevice({ db, ...facts }));
   if (!facts.device) {
-    await saveFacts({ db, ...facts }, { device });
+    await saveFacts({ db, ...facts }, { device, enrolment: null });
     closeCamera();
     await navigator.storage.persist();
   }

@@ -1,10 +1,11 @@
 import { append, refuse, settle } from './chain.js';
 import { decide } from './decide.js';
 import { ANSWER_WITHIN_MS, isRefusal, sendScans } from './server.js';
-import { serialOf } from './signed.js';
+import { readPass, serialOf } from './signed.js';
 import { read, saveFacts } from './storage.js';
+import { choosePass, isPassLike, spelled } from './typed.js';
 
-/** @import { Admission, Direction, Door, Gate, Outcome, OutcomeName, StoredScan } from './wire.d.ts' */
+/** @import { Admission, Direction, Door, Gate, Outcome, OutcomeName, PublicKey, StoredScan } from './wire.d.ts' */
 
 /** Longer texts are cut: they are not passes. */
 const MOST_CHARACTERS = 200;
@@ -14,6 +15,9 @@ export const UNDO_WITHIN_MS = 10_000;
 /**
  * @typedef {object} Result
  * @property {OutcomeName | 'refused'} outcome `refused`: the server did not accept the scan.
+ * @property {'reference' | 'other-event'} [reason] Why a pass is unknown to a device without network.
+ * @property {Outcome['otherEvent']} [otherEvent] The event of a pass of another event.
+ * @property {{ from: string | null, until: string | null, timeZone: string | null }} [times] When the gate admits passes.
  * @property {string | null} [name]
  * @property {string | null} [ticket]
  * @property {Outcome['first']} [first]
@@ -28,14 +32,44 @@ export const UNDO_WITHIN_MS = 10_000;
  */
 
 /**
- * Returns the text of a code without control characters, which would change the lines that are signed.
+ * Returns the text of a code in its only spelling, without control characters, which would change the lines that are signed.
  * @param {string} text
  */
 const cleaned = (text) =>
-  text
+  spelled(text)
     .replaceAll(/\p{Cc}/gu, '')
     .trim()
     .slice(0, MOST_CHARACTERS);
+
+/**
+ * Resolves to the right reading of a text: the one that is a genuine pass, otherwise the one that looks like a pass.
+ * @param {string[]} texts
+ * @param {PublicKey[]} keys
+ */
+export async function chooseGenuine(texts, keys) {
+  const passes = new Set(texts.map(spelled).filter(isPassLike));
+  if (passes.size > 1)
+    for (const pass of passes) if (typeof (await readPass(pass, keys)) === 'object') return pass;
+  return choosePass(texts) ?? '';
+}
+
+/**
+ * Returns when a gate admits passes.
+ * @param {Door} door
+ * @param {Gate} gate
+ */
+function timesOf({ event }, { opensAt, closesAt }) {
+  /** @param {1 | -1} order @param {(string | null | undefined)[]} times */
+  const first = (order, ...times) =>
+    times
+      .filter((time) => time != null)
+      .sort((one, other) => order * (Date.parse(one) - Date.parse(other)))[0] ?? null;
+  return {
+    from: first(-1, event?.validFrom, opensAt),
+    until: first(1, event?.validUntil, closesAt),
+    timeZone: event?.timeZone ?? null,
+  };
+}
 
 /** @param {Door} door */
 export const gateOf = ({ gates, gateID }) => gates.find((gate) => gate.gateID === gateID) ?? null;
@@ -140,14 +174,15 @@ function changeBy({ key, before, gate }, outcome) {
  * @param {Door} door
  * @param {Attempt} attempt
  * @param {StoredScan} scan
- * @param {Pick<Result, 'name' | 'ticket' | 'first'> & { outcome: OutcomeName }} outcome
+ * @param {Pick<Result, 'name' | 'ticket' | 'first' | 'reason' | 'otherEvent'> & { outcome: OutcomeName }} outcome
  * @param {boolean} isOffline
  * @returns {Result}
  */
-function resultOf(door, { key, before }, scan, outcome, isOffline) {
+function resultOf(door, { key, before, gate }, scan, outcome, isOffline) {
   const isCounted = outcome.outcome === 'admitted' || outcome.outcome === 'exited';
   if (isCounted) count(door, scan, 1);
-  return { ...outcome, isOffline, undoable: isCounted ? { scan, key, before } : null };
+  const times = timesOf(door, gate);
+  return { ...outcome, times, isOffline, undoable: isCounted ? { scan, key, before } : null };
 }
 
 /** Changes the counts until the server sends new ones. */

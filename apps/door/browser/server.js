@@ -1,11 +1,13 @@
 import { linesOf, toBase64Url } from './encoding.js';
 
-/** @import { Answer, Device, Door, Outcome, StoredScan } from './wire.d.ts' */
+/** @import { Answer, Device, Door, Facts, Outcome, StoredScan } from './wire.d.ts' */
 
 /** Without an answer in this time, the device decides offline. */
 export const ANSWER_WITHIN_MS = 1_000;
 /** For calls that nobody waits for. */
 export const LONG_CALL_MS = 15_000;
+const ENROL_REPEATS = 3;
+const ENROL_PAUSE_MS = 1_000;
 
 const UNAVAILABLE = { code: '90', message: 'The server does not answer', data: null };
 /** The `date` header has no milliseconds: on average, half a second is missing. */
@@ -84,17 +86,31 @@ export async function call(door, request, body = null, timeoutMs = LONG_CALL_MS)
 }
 
 /**
- * Enrols this device with a new key, which cannot leave the browser. Resolves to the device, or to the message of the failure.
+ * Creates the key of this device, which cannot leave the browser.
+ * @returns {Promise<NonNullable<Facts['enrolment']>>}
+ */
+export async function createKey() {
+  const { privateKey, ...pair } = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
+  return { privateKey, publicKey: toBase64Url(await crypto.subtle.exportKey('raw', pair.publicKey)) };
+}
+
+/**
+ * Enrols this device. Resolves to the device, or to the message of the failure. Safe to repeat with the same key. It repeats itself if the
+ * server does not answer, or is busy.
  * @param {string} code
  * @param {string} version
+ * @param {NonNullable<Facts['enrolment']>} key
  * @returns {Promise<Device | string>}
  */
-export async function enrol(code, version) {
-  const { privateKey, ...pair } = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
-  const publicKey = toBase64Url(await crypto.subtle.exportKey('raw', pair.publicKey));
+export async function enrol(code, version, { privateKey, publicKey }) {
   const signature = await sign(privateKey, 'enrol', code, publicKey);
   const body = { code, publicKey, signature, version };
-  const answer = await send('/door/v1/enrol', 'POST', body, AbortSignal.timeout(LONG_CALL_MS));
+  const attempt = () => send('/door/v1/enrol', 'POST', body, AbortSignal.timeout(LONG_CALL_MS));
+  let answer = await attempt();
+  for (let repeated = 0; repeated < ENROL_REPEATS && isTemporary(answer); repeated += 1) {
+    await new Promise((resolve) => setTimeout(resolve, Math.max(ENROL_PAUSE_MS, answer.retryAfterMs)));
+    answer = await attempt();
+  }
   return answer.code === '00' ? { ...answer.data, privateKey } : answer.message;
 }
 

@@ -6,7 +6,9 @@ import { gateOf, UNDO_WITHIN_MS } from './scan.js';
 /** After this time, the device warns that its revocation list is old. */
 const STALE_MS = 3_600_000;
 
-/** @type {Record<Result['outcome'], [tone: 'good' | 'bad' | 'neutral', icon: string, text: string]>} */
+/** @typedef {[tone: 'good' | 'bad' | 'neutral' | 'unsure', icon: string, text: string]} Shown */
+
+/** @type {Record<Result['outcome'], Shown>} */
 const OUTCOMES = {
   admitted: ['good', '✓', 'Admitted'],
   exited: ['neutral', '←', 'Exit'],
@@ -23,10 +25,16 @@ const OUTCOMES = {
   superseded: ['neutral', '↺', 'Decided later'],
   refused: ['bad', '✕', 'Not accepted'],
 };
+/** @type {Record<NonNullable<Result['reason']>, Shown>} */
+const REASONS = {
+  reference: ['unsure', '?', 'Not checked'],
+  'other-event': ['bad', '✕', 'Pass of another event'],
+};
 const READY = /** @type {const} */ (['ready', '', 'Ready to scan']);
 /** Frequency in hertz, and the vibration in milliseconds. */
 const SIGNALS = {
   good: { frequency: 1_320, seconds: 0.12, vibration: [80] },
+  unsure: { frequency: 440, seconds: 0.25, vibration: [120, 80, 120] },
   neutral: { frequency: 660, seconds: 0.12, vibration: [80] },
   bad: { frequency: 196, seconds: 0.5, vibration: [200, 100, 200] },
 };
@@ -48,6 +56,30 @@ function showText(id, text) {
 
 /** @param {string} at */
 const timeOf = (at) => new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+
+/**
+ * Returns a time in the zone of the event, with the day if it is not today.
+ * @param {string} at
+ * @param {string | null} zone
+ */
+function momentOf(at, zone) {
+  const timeZone = zone ?? undefined;
+  const date = new Date(at);
+  const day = { weekday: 'short', day: 'numeric', month: 'short', timeZone };
+  const dayOf = (/** @type {Date} */ one) => one.toLocaleDateString('en-GB', /** @type {any} */ (day));
+  const time = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone });
+  return dayOf(date) === dayOf(new Date()) ? time : `${dayOf(date)}, ${time}`;
+}
+
+/** @param {string} at @param {string | null} zone */
+const dateOf = (at, zone) =>
+  new Date(at).toLocaleDateString('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: zone ?? undefined,
+  });
 
 /** @type {AudioContext | undefined} */
 let audio;
@@ -79,7 +111,7 @@ export function showNotice(text) {
 export function showResult(result) {
   clearTimeout(clearing);
   const box = element('result');
-  const [tone, icon, text] = result ? OUTCOMES[result.outcome] : READY;
+  const [tone, icon, text] = result ? shownOf(result) : READY;
   const texts = [icon, text, result?.name ?? '', detailOf(result)];
   for (const [index, line] of [...box.children].entries()) line.textContent = texts[index] ?? '';
   box.className = tone;
@@ -89,12 +121,33 @@ export function showResult(result) {
   clearing = setTimeout(showResult, UNDO_WITHIN_MS, null);
 }
 
+/** @param {Result} result @returns {Shown} */
+function shownOf({ outcome, reason, otherEvent }) {
+  if (otherEvent) return REASONS['other-event'];
+  return reason ? REASONS[reason] : OUTCOMES[outcome];
+}
+
 /** @param {Result | null} result */
 function detailOf(result) {
   if (!result) return '';
-  const { ticket, first, message, isOffline } = result;
+  const { ticket, first, message, isOffline, reason } = result;
   const earlier = first && `First at ${timeOf(first.at)}, ${first.gate}, ${first.device}`;
-  return [ticket, earlier, message, isOffline && 'Decided offline'].filter(Boolean).join(' · ');
+  const advice = reason === 'reference' && 'Cannot check a reference without network. Scan the code.';
+  const facts = [ticket, earlier, message, otherEventOf(result), timeLimitOf(result), advice];
+  return [...facts, isOffline && 'Decided offline'].filter(Boolean).join(' · ');
+}
+
+/** @param {Result} result */
+function otherEventOf({ otherEvent }) {
+  if (!otherEvent) return '';
+  const { name, startsAt, timeZone } = otherEvent;
+  return startsAt ? `${name}, ${dateOf(startsAt, timeZone)}` : name;
+}
+
+/** @param {Result} result */
+function timeLimitOf({ outcome, times }) {
+  if (outcome === 'too-early' && times?.from) return `from ${momentOf(times.from, times.timeZone)}`;
+  return outcome === 'too-late' && times?.until ? `until ${momentOf(times.until, times.timeZone)}` : '';
 }
 
 /** @param {keyof typeof SIGNALS} tone */
@@ -119,7 +172,10 @@ export function showDoor(door) {
   showText('gate-name', name);
   showText('admitted', String(admitted));
   showText('inside', String(inside));
-  showText('connection', door.isOnline ? 'Online' : 'Offline');
+  showText(
+    'connection',
+    door.isOnline ? 'Online' : door.isUnknown ? 'Not accepted by the server' : 'Offline',
+  );
   element('connection').className = door.isOnline ? '' : 'offline';
   showDevice(door);
   showAge(door);

@@ -4,6 +4,7 @@ const NAME = 'floodgate-door';
 
 /** @type {Facts} */
 const NO_FACTS = {
+  enrolment: null,
   head: { counter: 0, hash: '' },
   event: null,
   keys: [],

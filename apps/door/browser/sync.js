@@ -21,13 +21,27 @@ async function upload(door) {
     if (!first || door.isAsking) return null;
     const answer = await sendScans(door, scans, LONG_CALL_MS);
     if (answer.code === '00') await settle(door, scans);
-    else if (!isRefusal(answer)) return answer.retryAfterMs;
+    else if (isTemporary(answer)) return answer.retryAfterMs;
+    else if (!isRefusal(answer)) throw refusedDevice(door, answer);
     else if (scans.length > 1) most = Math.ceil(scans.length / 2);
     else {
       await refuse(door, first, answer.message);
       most = MOST_SCANS;
     }
   }
+}
+
+/**
+ * Returns the error for an answer that no repetition changes: the server does not accept this device, for instance because it was restored
+ * from a backup that is older than the device. It decides offline until then.
+ * @param {Door} door
+ * @param {Answer<unknown>} answer
+ */
+function refusedDevice(door, { code, message }) {
+  door.isOnline = false;
+  door.isUnknown = code === '20';
+  const scans = door.waiting === 0 ? '' : ` Its ${door.waiting} scans that wait stay on this device.`;
+  return new Error(`The server does not accept this device: ${message}.${scans} Tell the operator`);
 }
 
 /**
@@ -86,7 +100,8 @@ async function synchronize(door) {
   // A slow server would not answer a scan in time.
   door.isOnline = answer.code === '00' && performance.now() - startedMs <= ANSWER_WITHIN_MS;
   if (isTemporary(answer)) return answer.retryAfterMs;
-  if (answer.code !== '00') throw new Error(answer.message);
+  if (answer.code !== '00') throw refusedDevice(door, answer);
+  door.isUnknown = false;
   await storeState(door, answer.data);
   await refreshRevocations(door);
   return 0;

@@ -30,7 +30,10 @@ export interface Gate {
 }
 
 export type PublicKey = Client.PassKeySet['keys'][number];
-export type EventDocument = Pick<Client.EventDocument, 'event' | 'name' | 'validFrom' | 'validUntil'>;
+export type EventDocument = Pick<
+  Client.EventDocument,
+  'event' | 'name' | 'timeZone' | 'validFrom' | 'validUntil'
+>;
 
 export interface RevocationPage {
   event: number;
@@ -80,6 +83,8 @@ export interface Device {
 /** The data that the device stores under these names. Scans, revoked serials and admissions have their own stores. */
 export interface Facts {
   device?: Device;
+  /** The key with which the device enrols, until it has. */
+  enrolment: { privateKey: CryptoKey; publicKey: string } | null;
   head: { counter: number; hash: string };
   event: EventDocument | null;
   keys: PublicKey[];
@@ -98,6 +103,8 @@ export interface Door extends Facts {
   device: Device;
   db: IDBDatabase;
   isOnline: boolean;
+  /** Whether the server has refused the token or the signature of the device. */
+  isUnknown: boolean;
   /** Whether a scan waits for the answer of the server. The upload must not send it too. */
   isAsking: boolean;
   waiting: number;

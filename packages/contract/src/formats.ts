@@ -46,3 +46,15 @@ export function parsePassReference(text: string): PassReferenceParts | null {
   const canBe = Number.isSafeInteger(serial) && eventId <= INT4_MAX;
   return canBe ? { prefix, eventId, serial, passCode } : null;
 }
+
+const IN_TEXT = /\b([A-Z][A-Z0-9]{1,7}-[1-9][0-9]{0,9}-[1-9][0-9]{0,15}-)[1-9][0-9]{9}\b/g;
+/** Stands for the pass code. */
+const MASK = '\u2026';
+
+/** Returns the text without the codes of pass references, `GALA-1001-1-…`: with its code, a pass reference opens the door. */
+export const maskPassCodes = (text: string) => text.replaceAll(IN_TEXT, `$1${MASK}`);
+
+/** Returns what a pass reference names, without its code. It can be masked. Null: the text is none. */
+export function parseMaskedReference(text: string): Omit<PassReferenceParts, 'passCode'> | null {
+  return parsePassReference(text.endsWith(`-${MASK}`) ? text.replace(MASK, '1000000000') : text);
+}

@@ -71,11 +71,11 @@ export const RESPONSE_CODES = {
   }),
   '35': entry([409], "The registration's state does not allow this", {
     meaning:
-      'The cancellation deadline has passed; the hold or the entry of a waiting list has expired, was released or left, or is ' +
-      'confirmed already; the registration is cancelled or still held; or a pass was requested for a registration that is not ' +
-      'confirmed. The message names the state.',
+      'The cancellation deadline has passed; the seat was admitted at the door; the attendee was changed; the hold or the entry of a ' +
+      'waiting list has expired, was released or left, or is confirmed already; the registration is cancelled or still held; or a ' +
+      'pass was requested for a registration that is not confirmed. The message names the state.',
     remedy:
-      'To cancel after the deadline, ask the operator. After a hold has expired, register the attendee or hold seats ' +
+      'To cancel after the deadline or after an admission, ask the operator. After a change of attendee, cancel the new registration. After a hold has expired, register the attendee or hold seats ' +
       'again. After an entry has expired, join again with another key. For a pass, wait until Get Registration answers confirmed.',
   }),
   '36': entry([409], 'Not registered: another registration of the call was refused', {

@@ -36,6 +36,7 @@ export const createGateAction = defineAction({
   run: async (db, { eventId, ...given }, note) => {
     const values = { ...DEFAULTS, showsNames: false, ...given };
     await keepInShard(db, eventId);
+    await gates.lockAreas(db, eventId);
     const event = await findEvent(db, eventId);
     const other = (await gates.listGates(db, event)).find(({ area }) => area === values.area);
     if (other && other.entryRule !== values.entryRule)

@@ -8,11 +8,13 @@ import { createPassSigner, jwkSetOf, readEventDocument, readRevocations } from '
 import { InvalidInput } from '@floodgate/service/failure';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { addAdmissionsRoute } from './admissions.ts';
-import { enrolDevice, noteContact, type DevicePrincipal } from './devices.ts';
+import { noteContact, type DevicePrincipal } from './devices.ts';
 import { addDocument, described } from './document.ts';
+import { createEnrolment } from './enrolment.ts';
 import { countAdmissions, listGates } from './gates.ts';
+import { serveOneCall } from './one-call.ts';
 import { authenticateDevice, REVOKED } from './principal.ts';
-import { recordScans } from './scans.ts';
+import { findOtherEvent, recordScans } from './scans.ts';
 import { CounterQuery, EnrolRequest, RevocationsQuery, ScansRequest } from './wire.ts';
 
 const CONNECTIONS = 4;
@@ -23,17 +25,31 @@ const REVOCATIONS_PER_PAGE = 10_000;
 /** Serves the devices at the doors, and tells partners who was let in. */
 export const doorApi = defineApi({
   open(context) {
-    const { log, openPool, clock } = context;
+    const { log, openPool, answerWithinMs, clock } = context;
     const counters = openPool({
       purpose: 'door limits',
       maxConnections: 1,
       statementTimeoutMs: DRAW_WITHIN_MS,
     });
+    // Anybody can make up a token or a code: their look-ups delay neither doors nor partners.
+    const openLookups = (purpose: string) =>
+      openPool({
+        purpose,
+        maxConnections: 1,
+        connectTimeoutMs: answerWithinMs / 2,
+        statementTimeoutMs: answerWithinMs / 2,
+      });
     const parts = openParts(context);
-    const hooks = [authenticateDevice(context.reads, clock), limitRate(counters, log, clock), admitBody()];
+    const enrol = createEnrolment(openLookups('enrolment'), clock);
+    const hooks = [
+      authenticateDevice(openLookups('door tokens'), clock),
+      limitRate(counters, log, clock),
+      admitBody(),
+      serveOneCall(),
+    ];
     const addRoutes = async (door: Routes) => {
       await addDocument(door);
-      addEnrolRoute(door, parts);
+      addEnrolRoute(door, enrol);
       void door.register((ofDevices, _options, done) => {
         for (const name of ['device', 'principal'] as const) ofDevices.decorateRequest(name, null as never);
         ofDevices.decorateRequest('countAs', countNothing);
@@ -61,11 +77,11 @@ function openParts(context: ApiContext) {
 }
 
 /** POST /door/v1/enrol: exchanges a code for the token of a device. */
-function addEnrolRoute(door: Routes, { db }: Parts): void {
+function addEnrolRoute(door: Routes, enrol: ReturnType<typeof createEnrolment>): void {
   const input = { security: [], body: EnrolRequest };
   const schema = described('enrol', 'Exchange a code for the token of a device', input);
   door.post('/enrol', { schema }, async ({ body }, reply) => {
-    const enrolled = await enrolDevice(db, body);
+    const enrolled = await enrol(body);
     if (!enrolled)
       return reply.fail('20', { message: 'The code is unknown, used or expired, or the signature is wrong' });
     const { token, id, name, eventId } = enrolled;
@@ -134,7 +150,7 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
       const event = await documents.forceFetch(device.eventId);
       const record = () => recordScans(db, device, body, signer, event);
       // Somebody waits at the gate. Scans that were decided offline can wait: after an outage, all devices send theirs at once.
-      const isQuestion = body.scans.at(-1)!.decision === null;
+      const isQuestion = body.scans.length === 1 && body.scans[0]!.decision === null;
       const recorded = isQuestion
         ? await record()
         : await queue(device.deviceId, () => !raw.socket.destroyed, record);
@@ -145,9 +161,13 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
               message: `scans: another scan with the counter ${recorded.counter} was received before. Enrol the device again`,
             });
       const ofTickets = await titles.forceFetch(device.eventId, { context: device.shardId });
+      const isUnknown = isQuestion && recorded.outcomes[0]!.outcome === 'unknown';
+      const otherEvent = isUnknown
+        ? await findOtherEvent(db, body.scans[0]!.pass, device.eventId, signer)
+        : null;
       const outcomes = recorded.outcomes.map(({ ticketId, counter, outcome, name, first }) => {
         const ticket = ofTickets.get(ticketId ?? 0) ?? null;
-        return { counter, outcome, name: name ?? null, ticket, first: first ?? null };
+        return { counter, outcome, name: name ?? null, ticket, first: first ?? null, otherEvent };
       });
       return success({ outcomes, nextCounter: body.scans.at(-1)!.counter + 1 });
     },

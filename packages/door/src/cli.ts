@@ -117,23 +117,39 @@ function reportText({ name, complete, open, except, conflicts, ...report }: Door
   const gates = report.gates.map(({ id, name: gate, area, admitted, inside }) => {
     return { id, gate, area, admitted, inside };
   });
-  const devices = report.devices.map(({ id, name: device, state, lastCounter, received, lastContactAt }) => {
-    return { id, device, state, scans: lastCounter, received, 'last contact': lastContactAt };
+  const devices = report.devices.map(({ id, name: device, state, lastCounter, received, ...rest }) => {
+    const { undone, lastContactAt } = rest;
+    return { id, device, state, scans: lastCounter, received, undone, 'last contact': lastContactAt };
+  });
+  const tickets = report.tickets.map(({ ticketId: id, ticket, area, sold, people, exceptions: of }) => {
+    return { id, ticket, area, sold, people, exceptions: of };
   });
   const refused = report.refused.map(({ outcome, scans, letIn }) => {
     return { reason: outcome, scans, 'let in offline': letIn };
   });
-  const side = ({ gate, device, at }: (typeof conflicts)[number]['first']) =>
+  const side = ({ gate, device, at }: Pick<(typeof conflicts)[number]['first'], 'gate' | 'device' | 'at'>) =>
     `${timeText(at)} ${gate} (${device})`;
+  // The passes of a conflict differ if the attendee was changed.
+  const passesOf = ({ first, again }: (typeof conflicts)[number]) =>
+    [...new Set([first.passReference, again.passReference])].join(', ');
   return [
     `${name}: the list of scans is ${complete ? 'complete' : 'not complete'}`,
     ...[...open, ...except].map((line) => `  ${line}`),
     `\n${tableOf(gates)}`,
     `\n${tableOf(devices)}`,
+    `\npeople and seats: ${report.proved ? 'no ticket let in more people than it has seats, without the exceptions' : 'MORE PEOPLE THAN SEATS'}`,
+    tableOf(tickets),
     `\nconflicts: ${conflicts.length}`,
-    ...conflicts.map(
-      ({ passReference, first, again }) => `  ${passReference}: ${side(first)}, again ${side(again)}`,
+    ...conflicts.map((one) => `  ${passesOf(one)}: ${side(one.first)}, again ${side(one.again)}`),
+    `\ncancelled seats that were admitted: ${report.cancelled.length}`,
+    ...report.cancelled.map(
+      (one) => `  ${one.passReference}: ${side(one)}, cancelled ${timeText(one.cancelledAt)}`,
     ),
+    `\nlet in offline, and refused by the server: ${report.letIn.length}`,
+    ...report.letIn.map(({ passReference, reason, seat, ...one }) => {
+      const also = seat ? `; the seat was admitted with ${seat.passReference}: ${side(seat)}` : '';
+      return `  ${passReference ?? 'no registration'}: ${reason}, ${side(one)}${also}`;
+    }),
     `\nrefused scans:`,
     tableOf(refused),
   ].join('\n');

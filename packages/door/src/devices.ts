@@ -1,11 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
-import { inCamelCase, type Database } from '@floodgate/database';
+import { inCamelCase, plainArray, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { NotFound } from '@floodgate/service/failure';
-import { sql, type NotNull } from 'kysely';
+import { sql } from 'kysely';
 import type { EventId } from './gates.ts';
-import { isSignedBy, textOf } from './signatures.ts';
-import type { EnrolRequest } from './wire.ts';
 
 const CODE_MINUTES = 10;
 /** Without characters that look alike. */
@@ -13,8 +11,22 @@ const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const CODE = /^(\d{1,10})-(\d{1,10})-([2-9A-HJ-NP-Z]{5}-[2-9A-HJ-NP-Z]{5})$/;
 const TOKEN = /^fgd_(\d{1,10})_(\d{1,10})_[\w-]{43}$/;
 
-const NOW = sql<Date>`now()`;
-const digest = (text: string) => hash('sha256', text, 'buffer');
+const INT4_MAX = 2_147_483_647;
+
+export const NOW = sql<Date>`now()`;
+export const digest = (text: string) => hash('sha256', text, 'buffer');
+
+/** Returns the shard and the device that a code or a token names, or null if no device can have it. */
+function idsIn(form: RegExp, text: string) {
+  const [, ...numbers] = form.exec(text) ?? [];
+  const [shardId, id] = numbers.map(Number);
+  return shardId !== undefined && id !== undefined && Math.max(shardId, id) <= INT4_MAX
+    ? { shardId, id }
+    : null;
+}
+
+export const parseCode = (code: string) => idsIn(CODE, code);
+export const parseToken = (token: string) => idsIn(TOKEN, token);
 
 export const COLUMNS = [
   'id',
@@ -51,6 +63,12 @@ export function createCode(shardId: number, deviceId: number) {
   return { code, codeHash: digest(code), codeExpiresAt: new Date(Date.now() + CODE_MINUTES * 60_000) };
 }
 
+/** Returns a new token of a device, and its hash, which is stored. */
+export function createToken({ shardId, id }: { shardId: number; id: number }) {
+  const token = `fgd_${shardId}_${id}_${randomBytes(32).toString('base64url')}`;
+  return { token, tokenHash: digest(token) };
+}
+
 /** Returns a device of an event, with its shard. Throws NotFound if there is no such device. */
 export async function findDevice(db: Database, eventId: number, deviceId: number) {
   const event = await findEvent(db, eventId);
@@ -65,38 +83,34 @@ export const updateDevice = (db: Database, shardId: number, id: number) =>
     .updateTable('devices')
     .where(({ and }) => and({ shardId, id }));
 
-/**
- * Enrols a device, and resolves to its token. Resolves to null if the code is unknown, used or expired, or if the signature is wrong. Of two
- * concurrent calls with one code, one succeeds.
- */
-export async function enrolDevice(db: Database, { code, publicKey, signature, version }: EnrolRequest) {
-  const [, shardId, id] = CODE.exec(code) ?? [];
-  const key = Buffer.from(publicKey, 'base64url');
-  if (!id || !isSignedBy(key, textOf('enrol', code, publicKey), signature)) return null;
-  const token = `fgd_${shardId}_${id}_${randomBytes(32).toString('base64url')}`;
-  const device = await updateDevice(db, Number(shardId), Number(id))
-    .set({ publicKey: key, tokenHash: digest(token), version, codeHash: null, lastContactAt: NOW })
-    .where('codeHash', '=', digest(code))
-    .where('codeExpiresAt', '>', NOW)
-    .returning(['id', 'name', 'eventId'])
-    .executeTakeFirst();
-  return device ? { token, ...device } : null;
-}
-
-/** Returns the device of a token, or undefined if nobody has it. */
-export async function findByToken(db: Database, token: string) {
-  const [, shardId, id] = TOKEN.exec(token) ?? [];
-  if (!id) return undefined;
-  return inCamelCase(db)
-    .selectFrom('devices')
-    .select(['shardId', 'id as deviceId', 'eventId', 'name', 'gates', 'publicKey', 'revokedAt'])
-    .where(({ and }) => and({ shardId: Number(shardId), id: Number(id), tokenHash: digest(token) }))
-    .$narrowType<{ publicKey: NotNull }>()
-    .executeTakeFirst();
+/** Resolves to the device of each token, in order. Undefined: nobody has the token. The tokens have the right form. */
+export async function findByTokens(db: Database, tokens: readonly string[]) {
+  const ids = tokens.map((token) => parseToken(token)!);
+  const hashes = tokens.map((token) => digest(token).toString('hex'));
+  const { rows } = await sql<DevicePrincipal & { position: number }>`
+    select query.position, d.shard_id as "shardId", d.id as "deviceId", d.event_id as "eventId", d.name, d.gates,
+      d.public_key as "publicKey", d.revoked_at as "revokedAt"
+    from unnest(
+      ${plainArray(ids.map(({ shardId }) => shardId))}::integer[], ${plainArray(ids.map(({ id }) => id))}::integer[],
+      ${plainArray(hashes)}::text[]
+    ) with ordinality as query (shard_id, id, hash, position)
+    join devices d on d.shard_id = query.shard_id and d.id = query.id and d.token_hash = decode(query.hash, 'hex')`.execute(
+    db,
+  );
+  const found = new Map(rows.map(({ position, ...row }) => [position, row]));
+  return tokens.map((_, index) => found.get(index + 1));
 }
 
 /** A device that sends a request. */
-export type DevicePrincipal = NonNullable<Awaited<ReturnType<typeof findByToken>>>;
+export interface DevicePrincipal {
+  shardId: number;
+  deviceId: number;
+  eventId: number;
+  name: string;
+  gates: number[];
+  publicKey: Buffer;
+  revokedAt: Date | null;
+}
 
 /** Records a contact, the highest counter that the device has named, and whether it signs off (true) or resumes (false). */
 export async function noteContact(

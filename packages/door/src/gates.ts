@@ -27,6 +27,14 @@ export const listGates = (db: Database, { shardId, id: eventId }: EventId) =>
 
 export type Gate = Awaited<ReturnType<typeof listGates>>[number];
 
+// Spells "area".
+const AREAS_LOCK = 0x61726561;
+
+/** Waits for others that add a gate to the event, until their transactions end: the gates of an area have one entry rule. */
+export async function lockAreas(db: Database, eventId: number) {
+  await sql`select pg_advisory_xact_lock(${AREAS_LOCK}, ${eventId}::integer)`.execute(db);
+}
+
 /** Throws InvalidInput unless all of them are gates of the event. */
 export async function assertGates(db: Database, event: EventId, ids: readonly number[]) {
   const known = new Set((await listGates(db, event)).map(({ id }) => id));

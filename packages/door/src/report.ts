@@ -4,16 +4,20 @@ import { formatPassReference } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { listDevices, missingCounters, type Device } from './devices.ts';
 import { countGates } from './gates.ts';
+import { readPeople } from './people.ts';
 
 /** Returns everything that is known about the doors of an event, and whether it is complete. */
 export async function readDoorReport(db: Database, event: Event) {
   const { id: eventId, shardId, name } = event;
   const devices = [];
-  for (const device of await listDevices(db, event)) devices.push(await describe(db, shardId, device));
+  const undone = await countUndone(db, event);
+  for (const device of await listDevices(db, event))
+    devices.push({ ...(await describe(db, shardId, device)), undone: undone.get(device.id) ?? 0 });
   const gates = await countGates(db, event);
   const conflicts = await listConflicts(db, event);
   const refused = await countRefused(db, event);
-  return { eventId, name, ...verdictOf(devices), gates, devices, conflicts, refused };
+  const people = await readPeople(db, event);
+  return { eventId, name, ...verdictOf(devices), ...people, gates, devices, conflicts, refused };
 }
 
 export type DoorReport = Awaited<ReturnType<typeof readDoorReport>>;
@@ -56,29 +60,57 @@ function verdictOf(devices: Awaited<ReturnType<typeof describe>>[]) {
   return { complete: open.length === 0 && except.length === 0, open, except };
 }
 
-/** Returns the conflicts of an event, oldest first: two devices let one pass in. */
+/**
+ * Returns the conflicts of an event, oldest first: two devices let in a person for one seat. The passes differ if the attendee was changed
+ * between.
+ */
 async function listConflicts(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
-  type Row = Record<'registration' | 'passCode', number> &
+  type Row = Record<'registration' | 'passCode' | 'firstRegistration' | 'firstPassCode', number> &
     Record<'area' | 'gate' | 'device' | 'firstGate' | 'firstDevice', string> &
     Record<'at' | 'firstAt', Date>;
   const { rows } = await sql<Row>`
     select a.registration, r.pass_code as "passCode", a.area, a.at, g.name as gate, d.name as device,
+      f.registration as "firstRegistration", fr.pass_code as "firstPassCode",
       f.at as "firstAt", fg.name as "firstGate", fd.name as "firstDevice"
     from admissions a
     join admissions f on f.shard_id = a.shard_id and f.serial = a.again_of
     join registrations r on r.shard_id = a.shard_id and r.serial = a.registration
+    join registrations fr on fr.shard_id = a.shard_id and fr.serial = f.registration
     join gates g on g.shard_id = a.shard_id and g.id = a.gate_id
     join gates fg on fg.shard_id = a.shard_id and fg.id = f.gate_id
     join devices d on d.shard_id = a.shard_id and d.id = a.device_id
     join devices fd on fd.shard_id = a.shard_id and fd.id = f.device_id
     where a.shard_id = ${shardId} and a.event_id = ${eventId} and a.again_of is not null and a.undone_at is null
     order by a.at, a.serial`.execute(db);
-  return rows.map(({ registration, passCode, area, ...row }) => ({
-    passReference: formatPassReference({ prefix, eventId, serial: registration, passCode }),
-    area,
-    first: { gate: row.firstGate, device: row.firstDevice, at: row.firstAt },
-    again: { gate: row.gate, device: row.device, at: row.at },
-  }));
+  const referenceOf = (serial: number, passCode: number) =>
+    formatPassReference({ prefix, eventId, serial, passCode });
+  return rows.map(({ registration, passCode, area, ...row }) => {
+    const passReference = referenceOf(registration, passCode);
+    const firstPass = referenceOf(row.firstRegistration, row.firstPassCode);
+    return {
+      passReference,
+      area,
+      first: { passReference: firstPass, gate: row.firstGate, device: row.firstDevice, at: row.firstAt },
+      again: { passReference, gate: row.gate, device: row.device, at: row.at },
+    };
+  });
+}
+
+/**
+ * Returns the number of admissions that each device has undone. An undo is a scan like any other, so it stays known after the admission is
+ * gone.
+ */
+async function countUndone(db: Database, { id: eventId, shardId }: Event) {
+  const { rows } = await sql<{ device: number; undone: number }>`
+    select u.device_id as device, count(distinct u.of_counter)::integer as undone
+    from scans u
+    join scans s on s.shard_id = u.shard_id and s.device_id = u.device_id and s.counter = u.of_counter
+    where u.shard_id = ${shardId} and u.event_id = ${eventId} and u.of_counter is not null and u.direction = 'undo'
+      and s.direction = 'in' and (s.decision = 'admitted' or exists (
+        select from admissions a where a.shard_id = u.shard_id and a.device_id = u.device_id and a.counter = s.counter
+      ))
+    group by u.device_id`.execute(db);
+  return new Map(rows.map(({ device, undone }) => [device, undone]));
 }
 
 /** Returns the number of refused scans by reason. `letIn`: those whose device let the person in offline. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { parsePassReference } from '@floodgate/contract';
-import type { Database } from '@floodgate/database';
+import { inCamelCase, type Database } from '@floodgate/database';
 import { parsePass, recognizePass, type PassSigner } from '@floodgate/passes';
 import { InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
@@ -16,7 +16,7 @@ const CHECKED_AT_ONCE = 32;
 const DIRECTION_OF: Record<string, string> = { admitted: 'in', exited: 'out', undone: 'undo' };
 
 /** An outcome as record_scans returns it. */
-type RecordedScan = Omit<Outcome, 'ticket'> & { ticketId: number | null };
+type RecordedScan = Omit<Outcome, 'ticket' | 'otherEvent'> & { ticketId: number | null };
 
 /** Resolves to the outcomes in the order of the scans, or to the reason why nothing was recorded. */
 export type Recorded =
@@ -105,8 +105,12 @@ async function rowsOf(
   return rows.sort((one, other) => orderOf(one) - orderOf(other) || one.counter - other.counter);
 }
 
+/** Returns the text of a pass as it is signed: people type small letters, and so do scanners with Caps Lock. */
+const spelled = (text: string) => text.trim().toUpperCase();
+
 /** Returns the registration that a pass or pass reference names, or the problem with it. */
-function subjectOf(text: string, eventId: number, privateKeys: Parameters<typeof recognizePass>[1]) {
+function subjectOf(given: string, eventId: number, privateKeys: Parameters<typeof recognizePass>[1]) {
+  const text = spelled(given);
   const reference = parsePassReference(text);
   if (reference?.eventId === eventId) return { serial: reference.serial, code: reference.passCode };
   const pass = recognizePass(text, privateKeys);
@@ -119,4 +123,29 @@ function subjectOf(text: string, eventId: number, privateKeys: Parameters<typeof
   const content = pass === 'unknown-key' ? parsePass(text) : null;
   if (content?.eventId !== eventId) return { problem: 'unknown' as const };
   return { serial: content.serial, ticket: content.ticketId, problem: 'revoked' as const };
+}
+
+/** Returns the event of a genuine pass, or of a right pass reference, that is not of this event. Null: it is none. */
+export async function findOtherEvent(
+  db: Database,
+  given: string,
+  eventId: number,
+  signer: PassSigner,
+): Promise<Outcome['otherEvent']> {
+  const text = spelled(given);
+  const pass = recognizePass(text, (await signer.keys()).privateKeys);
+  const named = typeof pass === 'string' ? parsePassReference(text) : { ...pass, passCode: null };
+  if (!named || named.eventId === eventId) return null;
+  const { passCode, serial } = named;
+  const events = inCamelCase(db).selectFrom('events').select(['shardId', 'name', 'startsAt', 'timeZone']);
+  const event = await events.where('id', '=', named.eventId).executeTakeFirst();
+  if (!event) return null;
+  const { shardId, name, startsAt, timeZone } = event;
+  const registrations = inCamelCase(db).selectFrom('registrations').select('serial');
+  const isRight =
+    passCode === null ||
+    (await registrations
+      .where(({ and }) => and({ shardId, serial, eventId: named.eventId, passCode }))
+      .executeTakeFirst());
+  return isRight ? { name, startsAt: startsAt && startsAt.toISOString(), timeZone } : null;
 }

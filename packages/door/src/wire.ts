@@ -21,8 +21,10 @@ const DECISIONS = [
   'revoked',
 ] as const;
 
-const Counter = (description: string, minimum = 1) =>
-  Whole(description, 1, { minimum, maximum: Number.MAX_SAFE_INTEGER });
+/** Far more than a device can scan at an event: one scan each second for eleven days. */
+const MOST_COUNTER = 1_000_000;
+
+const Counter = (description: string) => Whole(description, 1, { minimum: 1, maximum: MOST_COUNTER });
 const Base64 = (description: string, length: number) =>
   Text(`${description}, as base64url`, 'A'.repeat(length), { pattern: `^[A-Za-z0-9_-]{${length}}$` });
 const Instant = (description: string) =>
@@ -81,8 +83,13 @@ export interface Outcome {
   ticket: string | null;
   /** The admission that was first. */
   first: { at: string; gate: string; device: string } | null;
+  /** The event of an unknown pass that is genuine, if the device asked the server. */
+  otherEvent: { name: string; startsAt: string | null; timeZone: string | null } | null;
 }
 
-const Digits = (description: string) => Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$', description });
-export const CounterQuery = Type.Object({ counter: Digits('Required, the last counter') });
+const Digits = (description: string, pattern = '^(0|[1-9][0-9]{0,14})$') =>
+  Type.String({ pattern, description });
+export const CounterQuery = Type.Object({
+  counter: Digits(`Required, the last counter, 0 to ${MOST_COUNTER}`, '^(0|[1-9][0-9]{0,5}|1000000)$'),
+});
 export const RevocationsQuery = Type.Object({ after: Digits('Required, the cursor of the last page, or 0') });

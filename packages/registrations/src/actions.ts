@@ -11,23 +11,43 @@ import { askShards, awayText, shardIds, type Database } from '@floodgate/databas
 import { findEvent } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { changeRegistrations, replaceAttendee, whyNotReplaced } from './change/change-registrations.ts';
+import {
+  changeRegistrations,
+  isSeatAdmitted,
+  replaceAttendee,
+  WHY_KEPT,
+  whyNotReplaced,
+} from './change/change-registrations.ts';
 import { redriveBatches } from './finalize/backlog.ts';
 import { findByPassReference } from './list/list-registrations.ts';
 import { digestFor, digestOfAttendee } from './register/reserve-batch.ts';
 
-/** Cancels a registration of any partner, also after the deadline. */
+/**
+ * Cancels a registration of any partner, also after the deadline, and after its seat was admitted: then the seat can be sold to a further
+ * person, and the report of the doors lists it (`wasAdmitted`).
+ */
 export const cancelRegistrationAction = defineAction({
   name: 'registration.cancel',
   input: Type.Object({ passReference: text(1, 255) }),
   run: async (transaction, { passReference }, note) => {
     const { row, partnerId, shardId } = await findByPassReference(transaction, passReference);
-    await changeRegistrations(transaction, shardId, 'cancelled', [{ ...row, partnerId }]);
+    const [outcome] = await changeRegistrations(
+      transaction,
+      shardId,
+      'cancelled',
+      [{ ...row, partnerId }],
+      { byOperator: true },
+    );
+    if (outcome === 'replaced') throw new Failure(WHY_KEPT.replaced);
     const wasCancelled = row.state === 'cancelled';
+    const wasAdmitted = await isSeatAdmitted(transaction, shardId, row.serial);
     // The audit log has only the serial: with the whole reference, a reader of the log could use the pass.
     if (!wasCancelled)
-      note(`registration:${row.serial}`, { before: { state: row.state }, after: { state: 'cancelled' } });
-    return { passReference, wasCancelled };
+      note(`registration:${row.serial}`, {
+        before: { state: row.state },
+        after: { state: 'cancelled', wasAdmitted },
+      });
+    return { passReference, wasCancelled, wasAdmitted };
   },
 });
 
@@ -83,7 +103,10 @@ export const correctRegistrationAction = defineAction({
   },
 });
 
-/** Gives the seat of a registration to another attendee, also after the deadline. The old pass is revoked. */
+/**
+ * Gives the seat of a registration to another attendee, also after the deadline. The old pass is revoked. After the seat was admitted, the
+ * new pass counts as admitted, too (`wasAdmitted`).
+ */
 export const replaceAttendeeAction = defineAction({
   name: 'registration.replace',
   input: Type.Object({ passReference: text(1, 255), fullName: Name, emailAddress: text(3, 254) }),
@@ -95,11 +118,16 @@ export const replaceAttendeeAction = defineAction({
     const event = await findEvent(transaction, eventId);
     const attendeeDigest = digestFor(event, ticketId, attendee);
     const named = { ...row, partnerId, attendee, attendeeDigest };
-    const { replaced } = await replaceAttendee(transaction, shardId, named);
+    const { replaced } = await replaceAttendee(transaction, shardId, named, 0, true);
     if (replaced === 'duplicate') throw new Failure(ADDRESS_TAKEN);
-    if (replaced === null || replaced === 'too-late') throw new Failure(whyNotReplaced(row.state));
-    note(`registration:${row.serial}`, { after: { replacedBy: replaced.serial } });
-    return { passReference: formatPassReference({ prefix, eventId, ...replaced }), replaced: passReference };
+    if (replaced === null || typeof replaced === 'string') throw new Failure(whyNotReplaced(row.state));
+    const { wasAdmitted, ...seat } = replaced;
+    note(`registration:${row.serial}`, { after: { replacedBy: seat.serial, wasAdmitted } });
+    return {
+      passReference: formatPassReference({ prefix, eventId, ...seat }),
+      replaced: passReference,
+      wasAdmitted,
+    };
   },
 });
 

@@ -10,6 +10,12 @@ import { addQueueCommands, addRedriveCommand, addStatusCommand } from './finaliz
 
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
 
+/** The consequence of a change after the seat has let in a person. */
+const AFTER_ADMISSION = {
+  cancel: 'The seat had let in a person. It can be sold again, and the door report lists it',
+  replace: 'The seat had let in a person. So a scan of the new pass answers that it is already admitted',
+};
+
 type Page = Static<typeof RegistrationList>;
 type Entry = Page['registrations'][number];
 
@@ -39,10 +45,11 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
     .description('state of a registration')
     .argument('<passReference>', 'its pass reference', parseText);
   const performs = performing(registration, cli, () => import('./actions.ts'));
-  performs('cancel', 'cancelRegistrationAction', ({ passReference, wasCancelled }) => {
-    return `cancelled: ${passReference}${wasCancelled ? ' (already)' : ''}`;
+  performs('cancel', 'cancelRegistrationAction', ({ passReference, wasCancelled, wasAdmitted }) => {
+    const done = `cancelled: ${passReference}${wasCancelled ? ' (already)' : ''}`;
+    return wasAdmitted ? `${done}\n${AFTER_ADMISSION.cancel}` : done;
   })
-    .description('cancel a registration, even after the deadline; its seat can be sold again')
+    .description('cancel a registration, even after the deadline or an admission; its seat can be sold again')
     .argument('<passReference>', 'its pass reference', parseText);
   performs('correct', 'correctRegistrationAction', ({ passReference, corrected }) => {
     return `corrected: ${corrected.join(' and ')} of ${passReference}`;
@@ -51,11 +58,12 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
     .argument('<passReference>', 'its pass reference', parseText)
     .option('--full-name <name>', 'the right name', parseText)
     .option('--email-address <address>', 'the right address', parseText);
-  performs('replace', 'replaceAttendeeAction', ({ passReference, replaced }) => {
-    return `replaced: ${replaced} by ${passReference}`;
+  performs('replace', 'replaceAttendeeAction', ({ passReference, replaced, wasAdmitted }) => {
+    const done = `replaced: ${replaced} by ${passReference}`;
+    return wasAdmitted ? `${done}\n${AFTER_ADMISSION.replace}` : done;
   })
     .description(
-      'give the seat of a registration to another attendee, even after the deadline; the old pass is revoked',
+      'give the seat of a registration to another attendee, even after the deadline or an admission; the old pass is revoked',
     )
     .argument('<passReference>', 'its pass reference', parseText)
     .argument('<fullName>', 'the name of the new attendee', parseText)

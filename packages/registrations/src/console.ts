@@ -6,6 +6,7 @@ import { readLags } from '@floodgate/journal';
 import { operationsOn } from '@floodgate/operators';
 import { InvalidInput, NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
+import { isSeatAdmitted } from './change/change-registrations.ts';
 import { EXPORT_FORMATS, exportRegistrations, SEPARATORS } from './export/export-registrations.ts';
 import { AttendeeQuery, findAttendees, State } from './find/find-attendees.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
@@ -51,8 +52,9 @@ export const registrationOperations = [
     'registrationShow',
     OneRegistration,
     async (db, { passReference }) => {
-      const { row, partnerId } = await findByPassReference(db, passReference);
-      return { ...entryOf(row, true), partnerId, eventId: row.eventId };
+      const { row, partnerId, shardId } = await findByPassReference(db, passReference);
+      const admitted = await isSeatAdmitted(db, shardId, row.serial);
+      return { ...entryOf(row, true), partnerId, eventId: row.eventId, admitted };
     },
   ),
   attendees.reads(
@@ -91,7 +93,7 @@ export const registrationOperations = [
   ),
   performs(
     'POST /registrations/{passReference}/cancel',
-    'Cancel a registration, even after the deadline',
+    'Cancel a registration, even after the deadline. If its seat was admitted, the person stays in the report of the doors',
     actions.cancelRegistrationAction,
   ),
   attendees.performs(
@@ -101,7 +103,7 @@ export const registrationOperations = [
   ),
   attendees.performs(
     'POST /registrations/{passReference}/attendee',
-    'Give the seat of a registration to another attendee; the old pass is revoked',
+    'Give the seat of a registration to another attendee; the old pass is revoked. If the seat was admitted, so is the new pass',
     actions.replaceAttendeeAction,
   ),
 ];

@@ -15,7 +15,7 @@ declare
   scanner devices;
   gate gates;
   scan record;
-  seat record;
+  registered record;
   holder record;
   taken record;
   rule text;
@@ -56,6 +56,17 @@ begin
     update devices set forked_counter = forked where shard_id = shard and id = device;
     return json_build_object('problem', 'forked', 'counter', forked);
   end if;
+  -- Those of the scans, and of the scans that they undo or decide.
+  perform lock_seats(
+    shard,
+    array(select serial from json_to_recordset(input) as i (serial bigint)) || array(
+      select serial from json_to_recordset(input) as i ("of" bigint)
+      cross join lateral (
+        select serial from scans where shard_id = shard and device_id = device and counter = i."of" offset 0
+      ) s
+    ),
+    scanner.event_id
+  );
   -- A question that the device has decided itself has no time.
   select at into earliest from scans s
   where shard_id = shard and device_id = device and s.counter < first_counter and (
@@ -79,12 +90,11 @@ begin
     if gate.id is distinct from scan."gateID" then
       select * into gate from gates where shard_id = shard and id = scan."gateID" and event_id = scanner.event_id;
     end if;
-    -- Locked, so that cancellations and scans of one registration wait for each other.
-    select serial, partner_id, ticket_id, cancelled_at, full_name into seat from registrations
+    select serial, partner_id, ticket_id, cancelled_at, full_name, coalesce(seat, serial) as seat into registered
+    from registrations
     where shard_id = shard and serial = scan.serial and event_id = scanner.event_id
-      and (ticket_id = scan.ticket or pass_code = scan.code) and coalesce(held_until = 'infinity', true)
-    for no key update;
-    -- A question is asked now, after the wait for the lock. A decision was made after the scan before it, and not in the future.
+      and (ticket_id = scan.ticket or pass_code = scan.code) and coalesce(held_until = 'infinity', true);
+    -- A question is asked now, after the wait for the locks. A decision was made after the scan before it, and not in the future.
     scan_at := case
       when scan.decision is null and scan.direction <> 'undo' then clock_timestamp()
       else greatest(earliest, least(asked_at, scan.latest)) end;
@@ -97,7 +107,8 @@ begin
       if scan.decision = 'admitted' and not is_taken_back then
         -- The server has admitted the pass, but its answer did not arrive.
         update admissions set counter = scan.counter, at = scan_at
-        where shard_id = shard and device_id = device and counter = scan."of" and registration = seat.serial and undone_at is null
+        where shard_id = shard and device_id = device and counter = scan."of" and registration = registered.serial
+          and undone_at is null
         returning serial into admission;
       end if;
       -- By an undo, or because the device has decided the scan itself, when it got no answer.
@@ -106,15 +117,13 @@ begin
         when scan.direction <> 'undo' then 'superseded' when outcome = 'exited' then 'undone' else outcome end
       where shard_id = shard and device_id = device and counter = scan."of"
         and (scan.direction = 'undo' or decision is null)
-      returning serial, gate_id, area into taken;
-      -- Locked already, unless the device has sent another pass with the undo.
-      perform from registrations where shard_id = shard and serial = taken.serial for no key update;
+      returning serial, seat, gate_id, area into taken;
       update admissions set undone_at = scan_at, is_open = false
       where shard_id = shard and device_id = device and counter = scan."of" and registration = taken.serial
         and undone_at is null;
       select entry_rule into rule from gates where shard_id = shard and id = taken.gate_id;
       if rule <> 'any' and taken.serial is not null then
-        conflicts := settle_admissions(shard, taken.serial, taken.area, rule);
+        conflicts := settle_admissions(shard, taken.seat, taken.area, rule);
       end if;
     end if;
     result := case
@@ -123,46 +132,47 @@ begin
       when scan.direction = 'undo' then 'undone'
       when scan.decision not in ('admitted', 'exited') then scan.decision
       when scan.problem is not null then scan.problem
-      when seat.serial is null then 'unknown'
+      when registered.serial is null then 'unknown'
       when gate.id is null or not gate.id = any(scanner.gates) then 'wrong-gate'
       -- Nobody is kept inside.
       when scan.direction = 'out' then 'exited'
-      when not seat.ticket_id = any(gate.tickets) then 'wrong-gate'
+      when not registered.ticket_id = any(gate.tickets) then 'wrong-gate'
       when scan_at < greatest(gate.opens_at, valid_from) then 'too-early'
       when scan_at >= least(gate.closes_at, valid_until) then 'too-late'
-      when seat.cancelled_at <= scan_at then 'cancelled'
+      when registered.cancelled_at <= scan_at then 'cancelled'
       else 'admitted' end;
     -- With the rule 'once', the open admission stays open after an exit.
     select a.at, a.gate_id, a.device_id into holder from admissions a
-    where a.shard_id = shard and a.registration = seat.serial and a.area = gate.area and a.is_open
+    where a.shard_id = shard and a.seat = registered.seat and a.area = gate.area and a.is_open
       and admission is null and scan.direction = 'in';
     if result = 'admitted' and scan.decision is null and holder.at is not null then
       result := 'already-admitted';
     end if;
     insert into scans (
-      shard_id, device_id, counter, event_id, hash, previous_hash, gate_id, area, serial, direction, of_counter, scanned_at,
-      at, received_at, decision, outcome, signature, sent_at
+      shard_id, device_id, counter, event_id, hash, previous_hash, gate_id, area, serial, seat, direction, of_counter,
+      scanned_at, at, received_at, decision, outcome, signature, sent_at
     ) values (
       shard, device, scan.counter, scanner.event_id, scan.hash, scan.previous, scan."gateID",
-      gate.area, seat.serial, scan.direction, scan."of", scan."scannedAt", scan_at, asked_at, scan.decision, result,
+      gate.area, registered.serial, registered.seat, scan.direction, scan."of",
+      scan."scannedAt", scan_at, asked_at, scan.decision, result,
       case when scan.counter = highest then call_signature end, case when scan.counter = highest then call_sent_at end
     );
     stored := stored + 1;
     if result = 'admitted' and admission is null then
       insert into admissions (
-        shard_id, event_id, partner_id, registration, area, gate_id, device_id, counter, at, is_open
+        shard_id, event_id, partner_id, registration, seat, area, gate_id, device_id, counter, at, is_open
       ) values (
-        shard, scanner.event_id, seat.partner_id, seat.serial, gate.area, gate.id, device, scan.counter, scan_at,
-        holder.at is null and gate.entry_rule <> 'any'
+        shard, scanner.event_id, registered.partner_id, registered.serial, registered.seat, gate.area, gate.id, device,
+        scan.counter, scan_at, holder.at is null and gate.entry_rule <> 'any'
       ) returning serial into admission;
       admitted := admitted || admission;
     end if;
     if gate.entry_rule = 'any' and result = 'exited' then
       update admissions set left_at = scan_at
-      where shard_id = shard and registration = seat.serial and area = gate.area and left_at is null and at <= scan_at;
+      where shard_id = shard and seat = registered.seat and area = gate.area and left_at is null and at <= scan_at;
     end if;
     if gate.entry_rule <> 'any' and (result = 'exited' or result = 'admitted' and scan.decision is not null) then
-      conflicts := conflicts || settle_admissions(shard, seat.serial, gate.area, gate.entry_rule);
+      conflicts := conflicts || settle_admissions(shard, registered.seat, gate.area, gate.entry_rule);
     end if;
     if exists (select from admissions where shard_id = shard and serial = admission and again_of is not null) then
       result := 'admitted-again';
@@ -178,8 +188,8 @@ begin
       where g.shard_id = shard and g.id = holder.gate_id and d.shard_id = shard and d.id = holder.device_id;
     end if;
     results := results || json_build_object(
-      'counter', scan.counter, 'outcome', result, 'first', first, 'ticketId', seat.ticket_id,
-      'name', case when gate.shows_names and scan.decision is null then seat.full_name end
+      'counter', scan.counter, 'outcome', result, 'first', first, 'ticketId', registered.ticket_id,
+      'name', case when gate.shows_names and scan.decision is null then registered.full_name end
     );
   end loop;
 

@@ -1,8 +1,8 @@
--- Decides which admissions of a pass in an area count, from all that is known, in the order of their times: the first one, and with the
+-- Decides which admissions of a seat in an area count, from all that is known, in the order of their times: the first one, and with the
 -- rule 're-entry' the first one after each exit. Every other one is a conflict. Returns the serials of the conflicts that nobody knows yet.
--- The caller has locked the registration. An admission that arrives late, from a device that was offline, can turn a later
+-- The caller has locked the seat. An admission that arrives late, from a device that was offline, can turn a later
 -- one into a conflict, and a late exit can end a conflict.
-create or replace function settle_admissions(shard integer, pass bigint, of_area text, rule text) returns bigint[]
+create or replace function settle_admissions(shard integer, of_seat bigint, of_area text, rule text) returns bigint[]
 language plpgsql
 set enable_seqscan = off
 as $$
@@ -19,10 +19,10 @@ declare
 begin
   for step in
     select serial, device_id, counter, at, again_of, left_at, is_open, is_known_conflict from admissions
-    where shard_id = shard and registration = pass and area = of_area and undone_at is null
+    where shard_id = shard and seat = of_seat and area = of_area and undone_at is null
     union all
     select null, device_id, counter, at, null, null, false, false from scans s
-    where shard_id = shard and s.serial = pass and direction = 'out' and outcome = 'exited' and area = of_area
+    where shard_id = shard and s.seat = of_seat and direction = 'out' and outcome = 'exited' and area = of_area
     -- Several scans of one device can have one time, if its clock was set back.
     order by at, device_id, counter
   loop

@@ -6,7 +6,7 @@
 grant insert on registrations to :"role";
 grant select (
   shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, attendee_digest, reserved_at, held_until,
-  cancelled_at, hold_id, partner_reference
+  cancelled_at, hold_id, seat, partner_reference
 ) on registrations to :"role";
 grant select, insert on batches to :"role";
 -- It inserts a change when a ticket sells out. On a cluster, Citus writes the defaults (id, at) as well.

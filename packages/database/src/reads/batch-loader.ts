@@ -11,11 +11,14 @@ const TOO_MANY_READS = new QueueFull('too many reads are waiting');
 /**
  * Returns a function that reads by key, one statement at a time. The next statement reads all keys that were
  * requested during this one. So a caller that invents keys by the thousands keeps one connection busy and
- * leaves the others free. Rejects with QueueFull, or as the statement does.
+ * leaves the others free. Rejects with QueueFull if more than `waitingLimit` keys wait, or as the statement does.
  *
  * `read` resolves to one value per key, in order. It must have its own timeout.
  */
-export function batchLoader<Key, Value>(read: (keys: Key[]) => Promise<Value[]>) {
+export function batchLoader<Key, Value>(
+  read: (keys: Key[]) => Promise<Value[]>,
+  { waitingLimit = WAITING_LIMIT } = {},
+) {
   const waiting: (PromiseWithResolvers<Value> & { key: Key })[] = [];
   let isReading = false;
 
@@ -39,7 +42,7 @@ export function batchLoader<Key, Value>(read: (keys: Key[]) => Promise<Value[]>)
   }
 
   return (key: Key) => {
-    if (waiting.length === WAITING_LIMIT) return Promise.reject(TOO_MANY_READS);
+    if (waiting.length >= waitingLimit) return Promise.reject(TOO_MANY_READS);
     const entry = { key, ...Promise.withResolvers<Value>() };
     waiting.push(entry);
     if (!isReading) void readAll();

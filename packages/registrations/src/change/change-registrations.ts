@@ -18,23 +18,33 @@ export interface NamedRegistration extends Omit<RegistrationQuery, 'shardId'> {
 }
 
 type Change = 'cancelled' | 'confirmed';
+/** Why the seat of a registration cannot be taken from its attendee. `admitted`: it has let in a person. `replaced`: another has it. */
+type Kept = 'too-late' | 'admitted' | 'replaced';
 /** `cancelled`, `confirmed`: also if it already was. Null: there is no such registration. */
-export type Changed = Change | 'too-late' | null;
+export type Changed = Change | Kept | null;
 /** `overloaded`: nothing was changed. `unknown`: it may have been changed. */
 type Undone = 'overloaded' | 'unknown' | 'failed';
 
+interface ChangeOptions {
+  /** Limit of each wait for a lock. 0: that of the session. */
+  lockWithinMs?: number | undefined;
+  /** The share of a ticket that a partner can hold, for the offers of freed seats. Null: the worker makes the offers. */
+  holdSharePercent?: number | null | undefined;
+  byOperator?: boolean;
+}
+
 /**
  * Cancels registrations of one shard, so that their seats can be sold again, or confirms held ones. Finalization publishes the
- * changes. Returns one outcome per registration, in order. Safe to repeat. Offers freed seats to those who wait, up to the share of each
- * partner. Without `holdSharePercent`, the worker does so a moment later.
+ * changes. Returns one outcome per registration, in order. Safe to repeat. Only an operator cancels a registration whose seat was
+ * admitted. Offers freed seats to those who wait, up to the share of each partner. Without `holdSharePercent`, the worker does so a
+ * moment later.
  */
 export async function changeRegistrations(
   db: Database,
   shardId: number,
   change: Change,
   registrations: readonly NamedRegistration[],
-  lockWithinMs = 0,
-  holdSharePercent: number | null = null,
+  { lockWithinMs = 0, holdSharePercent = null, byOperator = false }: ChangeOptions = {},
 ) {
   const column = (key: Exclude<keyof NamedRegistration, 'deadline'>) =>
     plainArray(registrations.map((one) => one[key]));
@@ -43,7 +53,7 @@ export async function changeRegistrations(
     select change_registrations(
       ${shardId}::integer, ${lockWithinMs}::integer, ${change}::text, ${column('serial')}::bigint[],
       ${column('partnerId')}::integer[], ${column('eventId')}::integer[], ${column('passCode')}::bigint[],
-      ${deadlines}::timestamptz[], ${holdSharePercent}::integer
+      ${deadlines}::timestamptz[], ${holdSharePercent}::integer, ${byOperator}::boolean
     ) as outcomes`.execute(db);
   return rows[0]!.outcomes;
 }
@@ -80,24 +90,49 @@ export interface Replacement extends NamedRegistration {
 }
 
 /** The new registration, or why there is none. Null: there is no such registration. */
-type Replaced = { serial: number; passCode: number } | 'too-late' | 'duplicate' | null;
+type Replaced =
+  { serial: number; passCode: number; wasAdmitted: boolean } | Exclude<Kept, 'replaced'> | 'duplicate' | null;
 
 /**
  * Gives the seat of a registration to another attendee, under a new pass reference. Finalization publishes the change: the old
- * registration is cancelled, the new one confirmed. Safe to repeat. Returns the id of the batch, too.
+ * registration is cancelled, the new one confirmed. Safe to repeat. Returns the id of the batch, too. Only an operator changes the
+ * attendee of a seat that was admitted. Then the new pass counts as admitted (`wasAdmitted`).
  */
-export async function replaceAttendee(db: Database, shardId: number, named: Replacement, lockWithinMs = 0) {
+export async function replaceAttendee(
+  db: Database,
+  shardId: number,
+  named: Replacement,
+  lockWithinMs = 0,
+  byOperator = false,
+) {
   const { serial, partnerId, eventId, passCode, deadline = null, attendee, attendeeDigest } = named;
   const batchId = randomUUIDv7();
-  const { rows } = await sql<{ replaced: { outcome: 'replaced' | 'too-late' | 'duplicate' } | null }>`
+  const { rows } = await sql<{ replaced: { outcome: Kept | 'duplicate' } | null }>`
     select replace_attendee(
       ${shardId}::integer, ${lockWithinMs}::integer, make_interval(secs => ${RELAY_GRACE_SECONDS}), ${batchId}::uuid,
       ${serial}::bigint, ${partnerId}::integer, ${eventId}::integer, ${passCode}::bigint, ${deadline}::timestamptz,
-      ${drawPassCode()}::bigint, ${attendeeDigest}::uuid, ${sql.join(Object.values(attendeeIn(attendee)))}
+      ${drawPassCode()}::bigint, ${attendeeDigest}::uuid, ${sql.join(Object.values(attendeeIn(attendee)))},
+      ${byOperator}::boolean
     ) as replaced`.execute(db);
   const { outcome = null, ...seat } = rows[0]!.replaced ?? {};
   return { batchId, replaced: (outcome === 'replaced' ? seat : outcome) as Replaced };
 }
+
+/** Returns whether the seat of a registration has let in a person. */
+export async function isSeatAdmitted(db: Database, shardId: number, serial: number) {
+  const { rows } = await sql`
+    select from admissions a
+    where a.shard_id = ${shardId} and a.undone_at is null and a.seat = (
+      select coalesce(seat, serial) from registrations where shard_id = ${shardId} and serial = ${serial}
+    )`.execute(db);
+  return rows.length > 0;
+}
+
+/** The messages of changes that are refused because somebody was let in, or because the seat has another attendee. */
+export const WHY_KEPT = {
+  admitted: 'The seat was admitted at the door, so only the operator of the event can change it',
+  replaced: 'The attendee was changed, and the seat belongs to the new registration',
+};
 
 /** Returns why another attendee cannot get the seat of a registration in this state. */
 export function whyNotReplaced(state: RegistrationRow['state']): string {
@@ -110,14 +145,7 @@ export type ChangeGroups = ReturnType<typeof createChangeGroups>;
 /** Returns functions that cancel registrations, or confirm held ones, in groups. */
 export const createChangeGroups = (options: RegistrationsOptions, change: Change) =>
   createGroups<NamedRegistration, Changed>(options, (shardId, registrations) =>
-    changeRegistrations(
-      options.db,
-      shardId,
-      change,
-      registrations,
-      options.lockWithinMs,
-      options.holdSharePercent,
-    ),
+    changeRegistrations(options.db, shardId, change, registrations, options),
   );
 
 export type ReplacementGroups = ReturnType<typeof createReplacementGroups>;

@@ -1,4 +1,4 @@
-import { parsePassReference } from '@floodgate/contract';
+import { maskPassCodes, parseMaskedReference } from '@floodgate/contract';
 import { inCamelCase, type Database, type JournalKind } from '@floodgate/database';
 import { NotFound } from '@floodgate/service/failure';
 import { readJournal, type CursorProblem } from '@floodgate/journal';
@@ -64,15 +64,23 @@ async function listByReference(
   return { rows: rows as RegistrationRow[], cursor, more: found.length === limit };
 }
 
-/** Returns the registration with this pass reference, its partner and its shard. Throws Failure if there is none. */
+function isReferenceOf(row: RegistrationRow, passReference: string) {
+  const whole = passReferenceOf(row);
+  return passReference === whole || passReference === maskPassCodes(whole);
+}
+
+/**
+ * Returns the registration with this pass reference, which can be masked, its partner and its shard. Throws Failure if there is none. Only
+ * for operators.
+ */
 export async function findByPassReference(db: Database, passReference: string) {
-  const { eventId = 0, serial = 0 } = parsePassReference(passReference) ?? {};
+  const { eventId = 0, serial = 0 } = parseMaskedReference(passReference) ?? {};
   const event = db.selectFrom('events').select('shard_id').where('id', '=', eventId);
   const shardId = (await event.executeTakeFirst())?.shard_id ?? 0;
   const registration = db.selectFrom('registrations').select('partner_id').where('shard_id', '=', shardId);
   const owner = await registration.where('serial', '=', serial).executeTakeFirst();
   const partnerId = owner?.partner_id ?? 0;
   const [row] = await findRegistrations(db, [{ shardId, eventId, partnerId, serial }]);
-  if (!row || passReferenceOf(row) !== passReference) throw new NotFound('no such registration');
+  if (!row || !isReferenceOf(row, passReference)) throw new NotFound('no such registration');
   return { row, partnerId, shardId };
 }

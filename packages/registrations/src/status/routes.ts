@@ -11,7 +11,12 @@ import {
   type FailureCode,
 } from '@floodgate/contract';
 import type { Principal, Routes } from '@floodgate/http';
-import { whyNotReplaced, type ChangeGroups, type ReplacementGroups } from '../change/change-registrations.ts';
+import {
+  WHY_KEPT,
+  whyNotReplaced,
+  type ChangeGroups,
+  type ReplacementGroups,
+} from '../change/change-registrations.ts';
 import { CODES, digestFor } from '../register/reserve-batch.ts';
 import { duplicateMessage, provokedCode } from '../register/route.ts';
 import { statusOf, type FindRegistration, type RegistrationRow } from './find-registrations.ts';
@@ -21,7 +26,7 @@ const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
 /** The groups that commit the changes of partners. */
 type Changes = Record<keyof typeof ROUTES, ChangeGroups>;
 
-const REFUSALS = { ...CODES, 'too-late': '35', missing: '34' } as const;
+const REFUSALS = { ...CODES, 'too-late': '35', admitted: '35', replaced: '35', missing: '34' } as const;
 type Undone = keyof typeof REFUSALS;
 
 /** Returns the code of a change that was not made, and the message of this outcome. Null: what should change is missing. */
@@ -48,7 +53,8 @@ const ROUTES = {
     summary: 'Cancel Registration',
     description:
       'Cancels a registration that the same partner made under this event. Its seat can be sold again at once. ' +
-      'Safe to repeat: a cancelled registration is answered "00" again.',
+      'Safe to repeat: a cancelled registration is answered "00" again. After its seat was admitted at the door, or after its attendee ' +
+      'was changed, the answer is 35.',
   },
 };
 
@@ -98,7 +104,8 @@ export function addChangeRoutes(api: Routes, changes: Changes, findRegistration:
         if (outcome === 'cancelled' || outcome === 'confirmed') return success(passReference);
         // If this read fails, the refusal has the default message.
         const row = outcome === 'too-late' && (await findRegistration(named).catch(() => undefined));
-        const refusal = refusalOf(outcome, { 'too-late': row ? whyTooLate(name, row) : undefined });
+        const why = { ...WHY_KEPT, 'too-late': row ? whyTooLate(name, row) : undefined };
+        const refusal = refusalOf(outcome, why);
         return changes[name].refuse(request, reply, ...refusal);
       },
     );
@@ -125,7 +132,7 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
         description:
           'Gives the seat of a registration to another attendee, until the deadline for cancellations. The answer is a new pass ' +
           'reference: the old registration is cancelled and its pass revoked, and the new attendee gets a pass and an e-mail. The seat ' +
-          'stays taken meanwhile. `tableOrSeat` stays as it is unless you send it. Safe to repeat: the same name and address get ' +
+          'stays taken meanwhile. After the seat was admitted at the door, the answer is 35. `tableOrSeat` stays as it is unless you send it. Safe to repeat: the same name and address get ' +
           'the same answer.',
         params: PARAMS,
         body: Attendee,
@@ -142,11 +149,13 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
       const done = await groups.submit(request, { ...named, attendee, attendeeDigest });
       const { eventId, passPrefix: prefix } = principal;
       if (typeof done === 'string' || done === null) {
-        const why = { duplicate: duplicateMessage(principal), 'too-late': whyNotReplaced(row.state) };
+        const tooLate = whyNotReplaced(row.state);
+        const why = { ...WHY_KEPT, duplicate: duplicateMessage(principal), 'too-late': tooLate };
         return groups.refuse(request, reply, ...refusalOf(done, why));
       }
       if (provoked === '91' && row.state !== 'cancelled') return groups.refuse(request, reply, '91');
-      return success(formatPassReference({ prefix, eventId, ...done }));
+      const { serial, passCode } = done;
+      return success(formatPassReference({ prefix, eventId, serial, passCode }));
     },
   );
 }

@@ -1,0 +1,132 @@
+import { formatPassReference } from '@floodgate/contract';
+import type { Database } from '@floodgate/database';
+import type { Event } from '@floodgate/events';
+import { sql } from 'kysely';
+
+interface Sides {
+  ticketId: number | null;
+  area: string;
+  gate: string;
+  device: string;
+  at: Date;
+}
+
+/**
+ * Proves that no ticket let in more people than it has sold seats, apart from exceptions, which it names. Areas with the rule `any` are
+ * left out: they count scans, not people.
+ *
+ * - `tickets`: by ticket and area, the sold seats, the people that were let in, and how many of them are exceptions: those of conflicts
+ *   (see the report), of `cancelled` and of `letIn`.
+ * - `cancelled`: people of seats that were cancelled, so that they could be sold again.
+ * - `letIn`: people whom a device let in without network, and whose scan the server refused. `seat`: the admission of their seat, if it has
+ *   one.
+ * - `proved`: whether every ticket sold at least as many seats as it let in people, without the exceptions.
+ */
+export async function readPeople(db: Database, event: Event) {
+  const cancelled = await listCancelled(db, event);
+  const letIn = await listLetIn(db, event);
+  const exceptions = [...cancelled, ...letIn];
+  const counted = await countPeople(db, event);
+  const tickets = counted.map(({ seats, again, ...row }) => {
+    const here = (one: Sides) => one.ticketId === row.ticketId && one.area === row.area;
+    const people = seats + again + letIn.filter(here).length;
+    return { ...row, people, exceptions: again + exceptions.filter(here).length };
+  });
+  const proved = tickets.every((one) => one.people - one.exceptions <= one.sold);
+  return { proved, tickets, cancelled, letIn };
+}
+
+/** By ticket and area: the sold seats, the seats that were admitted, and the admissions that are conflicts. */
+async function countPeople(db: Database, { id: eventId, shardId }: Event) {
+  type Row = Record<'ticketId' | 'sold' | 'seats' | 'again', number> & Record<'ticket' | 'area', string>;
+  const { rows } = await sql<Row>`
+    select t.id as "ticketId", t.title as ticket, a.area, a.seats, a.again, t.taken - coalesce((
+      select sum(h.seats) from held_seats h where h.shard_id = ${shardId} and h.ticket_id = t.id
+    ), 0)::integer as sold
+    from (
+      select r.ticket_id, a.area, count(distinct a.seat)::integer as seats,
+        (count(*) filter (where a.again_of is not null))::integer as again
+      from admissions a
+      join registrations r on r.shard_id = a.shard_id and r.serial = a.registration
+      join gates g on g.shard_id = a.shard_id and g.id = a.gate_id
+      where a.shard_id = ${shardId} and a.event_id = ${eventId} and a.undone_at is null and g.entry_rule <> 'any'
+      group by r.ticket_id, a.area
+    ) a
+    join tickets t on t.shard_id = ${shardId} and t.id = a.ticket_id
+    order by t.id, a.area`.execute(db);
+  return rows;
+}
+
+/** Returns the seats that were admitted and are cancelled now, in the order of their admissions, with the first admission in each area. */
+async function listCancelled(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
+  type Row = Omit<Sides, 'ticketId'> &
+    Record<'serial' | 'passCode' | 'ticketId', number> & { cancelledAt: Date };
+  const { rows } = await sql<Row>`
+    with recursive passes (seat, serial) as (
+      select a.seat, a.registration from admissions a
+      join registrations r on r.shard_id = a.shard_id and r.serial = a.registration
+      where a.shard_id = ${shardId} and a.event_id = ${eventId} and a.undone_at is null and r.cancelled_at is not null
+      union
+      -- The attendee was changed: the seat is cancelled if its last registration is.
+      select p.seat, r.replaced_by from passes p
+      join registrations r on r.shard_id = ${shardId} and r.serial = p.serial
+      where r.replaced_by is not null
+    )
+    select distinct on (a.seat, a.area) r.serial, r.pass_code as "passCode", r.ticket_id as "ticketId",
+      r.cancelled_at as "cancelledAt", a.area, a.at, g.name as gate, d.name as device
+    from passes p
+    join registrations r on r.shard_id = ${shardId} and r.serial = p.serial
+    join admissions a on a.shard_id = ${shardId} and a.seat = p.seat
+    join gates g on g.shard_id = ${shardId} and g.id = a.gate_id
+    join devices d on d.shard_id = ${shardId} and d.id = a.device_id
+    where r.replaced_by is null and r.cancelled_at is not null and a.undone_at is null and g.entry_rule <> 'any'
+    order by a.seat, a.area, a.at, a.serial`.execute(db);
+  return rows
+    .map(({ serial, passCode, ...row }) => ({
+      passReference: formatPassReference({ prefix, eventId, serial, passCode }),
+      ...row,
+    }))
+    .toSorted((one, other) => one.at.getTime() - other.at.getTime());
+}
+
+/** Returns the people whom a device let in, although the server refused the scan when it arrived, and that were not undone. */
+async function listLetIn(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
+  type Row = Sides & {
+    serial: number | null;
+    passCode: number;
+    reason: string;
+    first: { serial: number; passCode: number; gate: string; device: string; at: string } | null;
+  };
+  const { rows } = await sql<Row>`
+    select s.serial, r.pass_code as "passCode", r.ticket_id as "ticketId", s.outcome as reason, s.at,
+      coalesce(s.area, '') as area, coalesce(g.name, '') as gate, d.name as device, (
+        select json_build_object('serial', a.registration, 'passCode', ar.pass_code, 'gate', ag.name, 'device', ad.name, 'at', a.at)
+        from admissions a
+        join registrations ar on ar.shard_id = a.shard_id and ar.serial = a.registration
+        join gates ag on ag.shard_id = a.shard_id and ag.id = a.gate_id
+        join devices ad on ad.shard_id = a.shard_id and ad.id = a.device_id
+        where a.shard_id = ${shardId} and a.seat = s.seat and a.area = s.area and a.undone_at is null
+        order by a.at, a.serial limit 1
+      ) as first
+    from scans s
+    left join registrations r on r.shard_id = s.shard_id and r.serial = s.serial
+    left join gates g on g.shard_id = s.shard_id and g.id = s.gate_id
+    join devices d on d.shard_id = s.shard_id and d.id = s.device_id
+    where s.shard_id = ${shardId} and s.event_id = ${eventId} and s.decision = 'admitted'
+      and s.outcome not in ('admitted', 'exited', 'undone', 'superseded') and s.outcome <> 'admitted-again'
+      and g.entry_rule is distinct from 'any'
+      and not exists (
+        select from scans u where u.shard_id = s.shard_id and u.device_id = s.device_id and u.of_counter = s.counter
+      )
+    order by s.at, s.device_id, s.counter`.execute(db);
+  return rows.map(({ serial, passCode, first, ...row }) => ({
+    passReference: serial === null ? null : formatPassReference({ prefix, eventId, serial, passCode }),
+    ...row,
+    seat: first && {
+      passReference: formatPassReference({ prefix, eventId, ...first }),
+      gate: first.gate,
+      device: first.device,
+      at: new Date(first.at),
+    },
+  }));
+}
