@@ -233,13 +233,10 @@ const OPERATIONS: Record<string, [weight: number, run: Operation]> = {
       const seats = pickSome(random, open).map((seat) => ({ ...seat, eventId }));
       for (const { serial } of seats) world.cancelled.add(serial);
       if (seats.length === 0) return 'none';
-      const [outcome] = await changeRegistrations(
-        db,
-        shardId,
-        'cancelled',
-        seats,
-        { lockWithinMs: LOCK_WITHIN_MS, holdSharePercent: world.holdSharePercent },
-      );
+      const [outcome] = await changeRegistrations(db, shardId, 'cancelled', seats, {
+        lockWithinMs: LOCK_WITHIN_MS,
+        holdSharePercent: world.holdSharePercent,
+      });
       return outcome ?? 'unknown';
     },
   ],

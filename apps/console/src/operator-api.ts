@@ -59,7 +59,10 @@ function addRoute(api: FastifyInstance, operation: Operation, context: ConsoleCo
     },
     handler: async (request) => {
       const operator = requireScope(request, scope);
-      return shownTo(operator, await runFor(context, operation, inputOf(request, input.properties), operator));
+      return shownTo(
+        operator,
+        await runFor(context, operation, inputOf(request, input.properties), operator),
+      );
     },
   });
 }

@@ -31,13 +31,9 @@ export const cancelRegistrationAction = defineAction({
   input: Type.Object({ passReference: text(1, 255) }),
   run: async (transaction, { passReference }, note) => {
     const { row, partnerId, shardId } = await findByPassReference(transaction, passReference);
-    const [outcome] = await changeRegistrations(
-      transaction,
-      shardId,
-      'cancelled',
-      [{ ...row, partnerId }],
-      { byOperator: true },
-    );
+    const [outcome] = await changeRegistrations(transaction, shardId, 'cancelled', [{ ...row, partnerId }], {
+      byOperator: true,
+    });
     if (outcome === 'replaced') throw new Failure(WHY_KEPT.replaced);
     const wasCancelled = row.state === 'cancelled';
     const wasAdmitted = await isSeatAdmitted(transaction, shardId, row.serial);
