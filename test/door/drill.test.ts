@@ -81,7 +81,8 @@ async function readReport(): Promise<Report & { code: number }> {
     ...report.conflicts.map((one) => one.passReference),
   ]) {
     expect(text!.output).toContain(line);
-    expect(onPage).toContain(line);
+    // The page has no codes of pass references.
+    expect(onPage).toContain(line.replace(/\d{10}$/, '…'));
   }
   const verdict = report.complete ? 'complete' : 'not complete';
   expect(text!.output).toContain(`Gala: the list of scans is ${verdict}\n`);

@@ -82,7 +82,9 @@ export const registrationsApi = defineApi({
         addChangeRoutes(api, groups, findRegistration);
         addAttendeeRoute(api, groups.replace, findRegistration);
         addHoldRoutes(api, { ...groups, reads, findHold, findTaken: findTakenDigests });
-        addResetRoute(api, resets, groups.cancel, answerWithinMs, clock);
+        // A test event begins again, also after a rehearsal at its doors.
+        const cancels = createChangeGroups(options, 'cancelled', true);
+        addResetRoute(api, resets, cancels, answerWithinMs, clock);
       },
       async close() {
         await Promise.all(Object.values(groups).map((one) => one.drain()));

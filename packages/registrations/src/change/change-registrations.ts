@@ -142,10 +142,10 @@ export function whyNotReplaced(state: RegistrationRow['state']): string {
 
 export type ChangeGroups = ReturnType<typeof createChangeGroups>;
 
-/** Returns functions that cancel registrations, or confirm held ones, in groups. */
-export const createChangeGroups = (options: RegistrationsOptions, change: Change) =>
+/** Returns functions that cancel registrations, or confirm held ones, in groups. `byOperator`: also those whose seat was admitted. */
+export const createChangeGroups = (options: RegistrationsOptions, change: Change, byOperator = false) =>
   createGroups<NamedRegistration, Changed>(options, (shardId, registrations) =>
-    changeRegistrations(options.db, shardId, change, registrations, options),
+    changeRegistrations(options.db, shardId, change, registrations, { ...options, byOperator }),
   );
 
 export type ReplacementGroups = ReturnType<typeof createReplacementGroups>;

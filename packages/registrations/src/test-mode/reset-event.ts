@@ -64,10 +64,11 @@ export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'c
   let cancelled = 0;
   for (let first = 0; first < found.length; first += PER_GROUP) {
     const outcomes = await commit(found.slice(first, first + PER_GROUP), part.shardId);
-    const refusal = outcomes.find((outcome) => outcome !== 'cancelled' && outcome !== null);
+    // The attendee of a replaced one was changed meanwhile: the next reset finds the new registration.
+    const refusal = outcomes.find((outcome) => !['cancelled', 'replaced', null].includes(outcome));
     // Earlier cancellations are kept.
     if (refusal === 'overloaded' && cancelled > 0) return { cancelled, more: true };
-    if (refusal) return refusal as Exclude<typeof refusal, 'confirmed'>;
+    if (refusal) return refusal as Exclude<typeof refusal, 'confirmed' | 'cancelled' | null>;
     cancelled += outcomes.filter((outcome) => outcome === 'cancelled').length;
   }
   await saveResetCursor(db, part, cursor ?? head);
