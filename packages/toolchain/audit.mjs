@@ -27,14 +27,18 @@ if (reason !== undefined) {
 }
 
 /** Returns why the registry did not answer an audit, from what `pnpm audit --json` printed. Undefined: it answered. */
-function notAuditedReason({ stdout = '', stderr = '', error }) {
+function notAuditedReason({ stdout, stderr, error }) {
   if (error) return error.message;
+  const answer = parsed(stdout);
+  if (!answer) return firstLine(`${stderr}\n${stdout}`) ?? 'no answer';
+  return answer.metadata?.vulnerabilities ? undefined : (answer.error?.message ?? 'the answer has no counts');
+}
+
+function parsed(text) {
   try {
-    const answer = JSON.parse(stdout);
-    if (answer.metadata?.vulnerabilities) return undefined;
-    return answer.error?.message ?? 'the answer has no counts';
+    return JSON.parse(text);
   } catch {
-    return firstLine(stderr) ?? firstLine(stdout) ?? 'no answer';
+    return undefined;
   }
 }
 

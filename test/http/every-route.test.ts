@@ -165,7 +165,13 @@ test('the longest list of junk that a body can hold gets a short answer, on any 
 
 test('a list of as many junk items as are allowed gets an answer of bounded length, on any route', async () => {
   for (const { route, path, schema } of listsOfRoutes()) {
-    const answer = await post(route, bodyWith(path, Array(schema['maxItems']).fill({})));
+    const answer = await post(
+      route,
+      bodyWith(
+        path,
+        Array.from({ length: schema['maxItems'] as number }, () => ({})),
+      ),
+    );
     // In a bulk call each registration has its own answer.
     if (answer.body.responseCode === '00') continue;
     expectFailure(answer, '11');

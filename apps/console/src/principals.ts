@@ -50,16 +50,28 @@ export function problemOf(error: FastifyError, { id, routeOptions }: FastifyRequ
   if (error instanceof QueueFull) return { status: 503, title: 'Too many requests at once' };
   const { statusCode = 500 } = error;
   if (statusCode < 500) return { status: statusCode, title: 'The request is not well-formed' };
+  return faultOf(error, { requestId: id, route: routeOptions.url }, log);
+}
+
+function faultOf(
+  error: FastifyError,
+  facts: { requestId: string; route: string | undefined },
+  log: Logger,
+): Problem {
   if (sqlStateOf(error) === INSUFFICIENT_PRIVILEGE) {
-    log.error({ err: error, requestId: id, route: routeOptions.url }, 'the console lacks a privilege');
+    log.error({ ...facts, err: error }, 'the console lacks a privilege');
     // The message names the table or function, and nothing of the request.
     return { status: 500, title: 'The console lacks a privilege', detail: `${error.message}. ${GRANT}` };
   }
   const isPostgres = ['not-sent', 'unknown', 'locked', 'unavailable'].includes(statementFailure(error));
   const message = isPostgres ? 'Postgres refused or did not answer' : 'unexpected error';
-  log.error({ err: error, requestId: id, route: routeOptions.url }, message);
+  log.error({ ...facts, err: error }, message);
   if (isPostgres) return { status: 503, title: 'Postgres does not answer, or not in time' };
-  return { status: 500, title: 'Unexpected error', detail: `It is in the log with the request id ${id}` };
+  return {
+    status: 500,
+    title: 'Unexpected error',
+    detail: `It is in the log with the request id ${facts.requestId}`,
+  };
 }
 
 const BEARER = /^Bearer (\S+)$/i;
@@ -77,10 +89,12 @@ export function addPrincipals(app: FastifyInstance, { db, cookies }: ConsoleCont
     const text = token ?? cookies.read(request, 'floodgate_session');
     request.operator = (text && (await findPrincipal(db, text))) || null;
     // Before the body is read.
-    const isOpen = isReading(request) || OPEN.includes(request.routeOptions.url ?? '');
-    if (!request.operator && !isOpen) throw new Refusal(401, SIGN_IN_FIRST);
+    if (!request.operator && !isOpen(request)) throw new Refusal(401, SIGN_IN_FIRST);
   });
 }
+
+const isOpen = (request: FastifyRequest) =>
+  isReading(request) || OPEN.includes(request.routeOptions.url ?? '');
 
 const isReading = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';
 

@@ -107,8 +107,7 @@ function objectHtml(cell: object) {
   return html`<time datetime="${iso}">${iso.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')}</time>`;
 }
 
-const textOf = (element: unknown) =>
-  typeof element === 'object' ? JSON.stringify(element) : String(element);
+const textOf = (element: unknown) => (typeof element === 'string' ? element : JSON.stringify(element));
 
 /** Returns words in place of a name in camel case. */
 export const wordsOf = (name: string) =>

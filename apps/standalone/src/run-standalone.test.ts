@@ -151,7 +151,7 @@ describe('with a given database', () => {
           timeout: 60_000,
         },
       );
-      process.kill(pid as number, signal);
+      process.kill(pid, signal);
     }
     await vi.waitUntil(async () => (await workers()).length === 3, { timeout: 60_000 });
     expect(output.slice(1)).toEqual([

@@ -87,11 +87,12 @@ export function valueOf(schema: TSchema, text: unknown): unknown {
   if (has(schema, 'null') && text === 'none') return null;
   const list = allOf(schema).find(({ type }) => type === 'array');
   if (list) return (text.match(/[^\s,]+/g) ?? []).map((item) => valueOf(list['items'] as TSchema, item));
-  if (has(schema, 'integer') && WHOLE.test(text.trim())) return Number(text);
-  if (has(schema, 'number') && AMOUNT.test(text.trim())) return Number(text);
   if (has(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
-  return fromJson(schema, text);
+  return isNumberFor(schema, text.trim()) ? Number(text) : fromJson(schema, text);
 }
+
+const isNumberFor = (schema: TSchema, text: string) =>
+  (has(schema, 'integer') && WHOLE.test(text)) || (has(schema, 'number') && AMOUNT.test(text));
 
 /** Returns the value of a field in JSON, which has times as texts with an offset. */
 export function fromJson(schema: TSchema, value: unknown) {

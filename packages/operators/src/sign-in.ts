@@ -46,7 +46,10 @@ export function createSignIn(db: Database, clock = systemClock, compare = isPass
   async function check({ name, password, device }: Attempt, key: string) {
     const operator = await findOperator(db, name);
     const isRight = await compare(password, operator?.passwordHash ?? null);
-    if (!isRight || !operator) return void failures.add(key);
+    if (!isRight || !operator) {
+      failures.add(key);
+      return undefined;
+    }
     failures.forget(key);
     const isKnown = device && parseDeviceText(device)?.isOf(operator);
     return {
@@ -130,10 +133,13 @@ function createFailureCounts(clock: Clock) {
 export function networkOf(address: string) {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   if (!plain.includes(':')) return plain;
-  const [before = '', after] = plain.split('::').map((half) => half.split(':').filter(Boolean)) as [
+  const [before, after] = plain.split('::').map((half) => half.split(':').filter(Boolean)) as [
     string[],
     string[]?,
   ];
   const zeros = Array.from({ length: 8 - before.length - (after?.length ?? 0) }, () => '0');
-  return [...before, ...(after ? [...zeros, ...after] : [])].slice(0, 4).join(':');
+  return before
+    .concat(after ? zeros.concat(after) : [])
+    .slice(0, 4)
+    .join(':');
 }
