@@ -245,13 +245,14 @@ const PROVOCATIONS: Provocation[] = [
   ['33', 409, 'the e-mail address is registered in another case', twiceInAnotherCase],
   ['35', 409, 'the time to cancel is over', cancelTooLate],
   ['35', 409, 'a pass is asked for before the registration is confirmed', passTooEarly],
-  ['37', 409, 'the partner holds its share of the ticket', holdTwice],
+  ['37', 409, 'the partner holds its share of the ticket', holdMoreThanTheShare],
   ['38', 409, 'a seat is left', () => joinWaitingList({ capacity: 1, offerHours: 1 })],
   ['39', 409, 'the ticket has no waiting list', () => joinWaitingList({ capacity: 1 })],
   ['34', 404, 'the serial is unknown', () => given.partner.registration('GALA-1001-999999-1234567890')],
   ['34', 404, 'the reference is malformed', () => given.partner.registration("' or 1=1 --")],
   ['34', 404, 'the reference is long', () => given.partner.registration('a'.repeat(101))],
-  ['34', 404, 'the reference is as long as can be', () => given.partner.registration('a'.repeat(15_000))],
+  ['34', 404, 'the reference is as long as can be', () => given.partner.registration('a'.repeat(2_000))],
+  ['10', 400, 'the URL is too long', () => given.partner.registration('a'.repeat(2_048))],
   [
     '34',
     404,
@@ -282,10 +283,11 @@ async function joinWaitingList(settings: Parameters<Fixture['addTicket']>[0]) {
   });
 }
 
-async function holdTwice() {
-  const ticketOfOneHold = attendee(await given.gala.addTicket({ capacity: 5 }));
-  await given.partner.register(ticketOfOneHold, { 'hold-for': '60' });
-  return given.partner.register(ticketOfOneHold, { 'hold-for': '60' });
+/** A share is at least four seats. */
+async function holdMoreThanTheShare() {
+  const held = attendee(await given.gala.addTicket({ capacity: 5 }));
+  for (let seats = 0; seats < 4; seats += 1) await given.partner.register(held, { 'hold-for': '60' });
+  return given.partner.register(held, { 'hold-for': '60' });
 }
 
 const provoked: { code: ResponseCode; answer: Answer }[] = [];

@@ -36,11 +36,11 @@ const isOffer = ({ to }: { to: string }) => CONTACTS.includes(to);
 const offers = () => deliveriesOf(given.database.db, given.gala, 'waiting-offer');
 const mail = (...args: string[]) => runCli({ DATABASE_URL: given.database.url }, 'mail', ...args);
 
-/** Sells the ticket, has a contact wait for two seats, and returns the id of the entry. */
-async function join(emailAddress: string, fullName = NAME) {
+/** Has a contact wait for seats, and returns the id of the entry. */
+async function join(emailAddress: string, seats: number, fullName = NAME) {
   keepPrivate([emailAddress, fullName]);
   await sql`update tickets set offer_hours = 24 where id = ${given.ticketId}`.execute(given.database.db);
-  const request = { organizedEventTicketID: given.ticketId, seats: 2, contact: { fullName, emailAddress } };
+  const request = { organizedEventTicketID: given.ticketId, seats, contact: { fullName, emailAddress } };
   const joined = await joinWaitingList(given.database.db, given.gala, request, null, LOCK_WITHIN_MS);
   if (joined.outcome !== 'joined') throw new Error(joined.outcome);
   return joined.id;
@@ -50,7 +50,9 @@ async function join(emailAddress: string, fullName = NAME) {
 async function offer(contacts: readonly string[], fullName?: string) {
   await confirm(given.database.db, given.gala, given.ticketId, addresses(2));
   const entries: string[] = [];
-  for (const contact of contacts) entries.push(await join(contact, fullName));
+  // Together the entries wait for as many seats as the ticket has.
+  const seats = TICKET.capacity / contacts.length;
+  for (const contact of contacts) entries.push(await join(contact, seats, fullName));
   await sql`update tickets set capacity = 10 where id = ${given.ticketId}`.execute(given.database.db);
   expect(await serveWaitingLists(given.database.db, given.gala.shardId, 10)).toBe(contacts.length);
   await sql`update waiting_entries set expires_at = '2027-01-20T17:30:00Z'`.execute(given.database.db);

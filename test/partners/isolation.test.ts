@@ -117,6 +117,9 @@ const MAKE = {
     theirSharedHold = await hold(theirShared, sharedTicket);
   },
   async entry() {
+    // Their entries may wait for as many seats as the tickets have.
+    if (theirEntry) await leave(theirs, theirEntry);
+    if (theirSharedEntry) await leave(theirShared, theirSharedEntry);
     theirEntry = await join(theirs, theirListed);
     theirSharedEntry = await join(theirShared, sharedListed);
   },
@@ -161,6 +164,8 @@ async function join(caller: Fixture, ticketId: number): Promise<string> {
   const { body } = await clientOf(caller).post('/waiting-list', waitingOf(ticketId));
   return (body.responseData as { entry: string }).entry;
 }
+
+const leave = (caller: Fixture, entry: string) => clientOf(caller).post(`/waiting-list/${entry}/leave`, {});
 
 const waitingOf = (ticketId: number) => ({
   organizedEventTicketID: ticketId,

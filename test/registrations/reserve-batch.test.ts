@@ -188,6 +188,7 @@ async function compareTables({ model, events }: World): Promise<void> {
       hold_id: seat.holdId,
       partner_reference: seat.partnerReference,
       replaced_by: null,
+      seat: null,
       attendee_digest: seat.attendeeDigest,
       full_name: seat.fullName,
       email_address: seat.emailAddress,

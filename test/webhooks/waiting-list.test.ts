@@ -14,13 +14,17 @@ import { deliverInTest, startReceiverInTest } from '../harness/webhooks-in-test.
 
 const { test, given } = apiTest({ own: 'starts processes that work on everything in the database' });
 
-test.override('ticket', { capacity: 1, offerHours: 24 });
+// A partner's entries wait for at most as many seats as the ticket has.
+test.override('ticket', { capacity: 2, offerHours: 24 });
 
 const CONTACT = { fullName: 'Waiting Person', emailAddress: 'waiting.person@example.com' };
 let sold: string;
 
 beforeEach(async () => {
-  sold = (await given.partner.register(attendee(given.ticketId))).body.responseData as string;
+  const sell = async (emailAddress: string) =>
+    (await given.partner.register(attendee(given.ticketId, { emailAddress }))).body.responseData as string;
+  sold = await sell('one@example.com');
+  await sell('other@example.com');
 });
 
 const finalize = () => finalizePending(given.database.db, given.gala.shardId);

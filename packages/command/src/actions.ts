@@ -92,7 +92,7 @@ function sourceOf(command: CommandUnknownOpts, field: string) {
     const name = argument.name();
     return { name, typed: `<${name}>`, value: values[index] };
   });
-  const sources = [...options, ...given].filter(({ typed }) => typed !== '--by');
+  const sources = [...options, ...given].filter(({ typed }) => typed !== '--by' || field === 'by');
   const isPart = (name: string) => `_${words(field, '_')}_`.includes(`_${words(name, '_')}_`);
   return sources.find(({ name }) => name === field) ?? sources.find(({ name }) => isPart(name));
 }

@@ -13,7 +13,7 @@ const MOST_FAILURES = 5;
 const FORGET_MS = 60_000;
 /** Limit of remembered pairs of address and name. */
 const MOST_REMEMBERED = 10_000;
-/** Who is refused without a check gets the answer as late as others. Otherwise 16 callers would keep the console busy with answers. */
+/** A caller that is refused without a check gets the answer as late as others. Otherwise 16 callers would keep the console busy with answers. */
 const REFUSED_AFTER_MS = 300;
 const LIMITS = { answerWithinMs: 20_000, patienceMs: 20_000, waitingLimit: 10 };
 
