@@ -32,6 +32,7 @@ const COLUMNS: Record<string, ((eventId: number) => ReturnType<typeof sql>) | nu
     select gen_random_uuid(), service, ${MARKUP}, ${MARKUP}, ${FORGED}::jsonb
     from unnest(array['api', 'worker', 'delivery', ${MARKUP}]) as service`,
   'batches.answer': null,
+  'webhook_endpoints.refused_message': null,
 };
 
 test('JSON with a property html is shown as text, wherever JSON is shown', async () => {

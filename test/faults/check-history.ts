@@ -199,7 +199,8 @@ function wrongWithChanges(
   // Too late to confirm: the time was over, or it was cancelled. Of a basket, a reset may have cancelled another seat.
   const isOver = isHeld && (isCancelled || (request.isInBasket && mayBe(cancellations)));
   const refusals = [
-    ...cancellations.map((end) => refusalOf(end, isOver)),
+    // The seat of somebody whose attendee was changed is no longer theirs to cancel.
+    ...cancellations.map((end) => refusalOf(end, isOver || mayBe(replacements))),
     ...[...confirmations, ...request.extensions].map((end) => refusalOf(end, isOver)),
     ...releases.map((end) => refusalOf(end, mayBe(confirmations))),
   ].filter((code) => code !== null);

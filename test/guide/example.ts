@@ -23,7 +23,9 @@ export async function startExample() {
   const { body } = await partner.register(attendee(standard));
   const gate = await addGate(database.db, gala.eventId);
   const scanner = await enrolledDevice(database.db, api.baseUrl, gala.eventId, [gate], 'Scanner 1');
-  await scanner.scan(body.responseData as string, gate);
+  // A seat that was admitted cannot be cancelled or changed, so another attendee has entered.
+  const admitted = await partner.register(attendee(standard, { emailAddress: 'admitted@example.com' }));
+  await scanner.scan(admitted.body.responseData as string, gate);
   const basket = { tickets: [{ organizedEventTicketID: standard, seats: 2 }] };
   const hold = (await partner.post('/holds', basket)).body.responseData as Hold;
   const contact = { fullName: 'Jane Doe', emailAddress: 'jane@example.com' };
@@ -48,6 +50,7 @@ export async function startExample() {
     EVENT_ID: String(gala.eventId),
     PARTNER_ID: String(gala.partnerId),
     PASS_REFERENCE: body.responseData as string,
+    ADMITTED_PASS_REFERENCE: admitted.body.responseData as string,
     HOLD_REFERENCE: hold.holdReference,
     HELD_PASS_REFERENCE: hold.seats[0]!.passReference,
     SOLD_OUT_TICKET_ID: String(waiting.organizedEventTicketID),

@@ -16,14 +16,19 @@ export type Demo = Awaited<ReturnType<typeof createDemo>> & { baseUrl: string; o
 type Credentials = Record<'name' | 'password', string>;
 
 const EVENT = { name: 'Winter Gala', passPrefix: 'GALA', duplicatePolicy: 'allow', mode: 'test' } as const;
-const DAY_MS = 24 * 3600 * 1000;
+const HOUR_MS = 3600 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 
 const PLACE = { venue: 'Town Hall, Main Street 1', timeZone: 'Europe/Berlin' };
 
-/** Times of an event that is running, so that its passes are valid now. */
-function runningNow() {
-  const today = Date.now() - (Date.now() % DAY_MS);
-  return { startsAt: new Date(today), endsAt: new Date(today + 7 * DAY_MS) };
+/**
+ * Times of an event that starts within a day. So its passes are valid now, and its waiting list is open: that
+ * closes when the event starts.
+ */
+function startingSoon() {
+  const hour = Date.now() - (Date.now() % HOUR_MS);
+  const startsAt = hour + 23 * HOUR_MS;
+  return { startsAt: new Date(startsAt), endsAt: new Date(startsAt + 7 * 24 * HOUR_MS) };
 }
 
 /** Seats of the ticket that is sold out. */
@@ -54,9 +59,8 @@ export async function ensureDemo(db: Database, file: string, baseUrl: string) {
   const former = await readDemo(db, file);
   const operator = await ensureOwner(db, former?.operator);
   const demo = { ...(former ?? (await createDemo(db))), baseUrl, operator };
-  const { endsAt } = await findEvent(db, demo.eventId);
-  // Moves an event that is over to today.
-  if (endsAt && endsAt <= new Date()) await updateEvent(db, demo.eventId, runningNow());
+  const { startsAt } = await findEvent(db, demo.eventId);
+  if (startsAt && startsAt <= new Date()) await updateEvent(db, demo.eventId, startingSoon());
   await writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
 }
@@ -94,7 +98,7 @@ async function createDemo(db: Database) {
     const partner = await createPartner(transaction, name, CONTACT);
     const { secretKey } = await issueKey(transaction, partner.id, null, EVENT.mode);
     const event = await createEvent(transaction, EVENT);
-    await updateEvent(transaction, event.id, { ...PLACE, ...runningNow() });
+    await updateEvent(transaction, event.id, { ...PLACE, ...startingSoon() });
     // Nobody gets these e-mails: the event is a test event, and without SMTP_URL they stay in the mailcatcher.
     await switchOn(transaction, { shardId: event.shardId, eventId: event.id }, false);
     await grantEvent(transaction, partner.id, event.id);
