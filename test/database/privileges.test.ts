@@ -375,7 +375,6 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   expire_holds: ['worker'],
   index_attendees: ['worker'],
   compact_held_seats: ['worker'],
-  end_holds: ['console'],
   // Called by functions of the owner.
   record_changes: [],
   release_registrations: [],

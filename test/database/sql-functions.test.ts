@@ -481,7 +481,7 @@ test('compact_held_seats leaves one row for each ticket and partner, and none af
   expect([await heldRows(), await heldSeats()]).toEqual([0, 0]);
 });
 
-test('end_holds ends the holds of a ticket, and no others', async () => {
+test('the console ends the holds of a ticket, and no others', async () => {
   const other = await given.gala.addTicket();
   const [ended, kept] = [await hold(given.ticketId), await hold(other)];
   await perform(

@@ -36,6 +36,7 @@ declare
   owners integer[];
   seats_of integer[];
   owner integer;
+  owned integer;
 begin
   perform set_config('lock_timeout', lock_within_ms::text, true);
   -- In id order, as reserve_batch locks the tickets.
@@ -73,9 +74,10 @@ begin
       if owner is null then
         owners := owners || call.partner;
         owner := cardinality(owners);
-        seats_of[owner] := coalesce((
-          select seats from waiting_partners where shard_id = shard and ticket_id = list.ticket and partner_id = call.partner
-        ), 0);
+        -- Citus cannot parse an assignment to an element that reads a table.
+        select seats into owned from waiting_partners
+        where shard_id = shard and ticket_id = list.ticket and partner_id = call.partner;
+        seats_of[owner] := coalesce(owned, 0);
       end if;
       outcomes[call.position] := case
         when (earlier.ticket_id, earlier.seats::integer, earlier.full_name, earlier.email_address, earlier.partner_reference)

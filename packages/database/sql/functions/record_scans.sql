@@ -14,6 +14,7 @@ declare
   asked_at timestamptz;
   scanner devices;
   gate gates;
+  named bigint[];
   scan record;
   registered record;
   holder record;
@@ -56,17 +57,14 @@ begin
     update devices set forked_counter = forked where shard_id = shard and id = device;
     return json_build_object('problem', 'forked', 'counter', forked);
   end if;
-  -- Those of the scans, and of the scans that they undo or decide.
-  perform lock_seats(
-    shard,
-    array(select serial from json_to_recordset(input) as i (serial bigint)) || array(
-      select serial from json_to_recordset(input) as i ("of" bigint)
-      cross join lateral (
-        select serial from scans where shard_id = shard and device_id = device and counter = i."of" offset 0
-      ) s
-    ),
-    scanner.event_id
+  -- Those of the scans, and of the scans that they undo or decide. Read before: a function in a statement on a shard cannot read shards.
+  named := array(select serial from json_to_recordset(input) as i (serial bigint)) || array(
+    select serial from json_to_recordset(input) as i ("of" bigint)
+    cross join lateral (
+      select serial from scans where shard_id = shard and device_id = device and counter = i."of" offset 0
+    ) s
   );
+  perform lock_seats(shard, named, scanner.event_id);
   -- A question that the device has decided itself has no time.
   select at into earliest from scans s
   where shard_id = shard and device_id = device and s.counter < first_counter and (
