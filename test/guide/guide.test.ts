@@ -76,8 +76,9 @@ test.each(PAGES)('what %s tells to do can be done, and gives what it shows', asy
   const project = createProject(page);
   try {
     const { variables } = example;
-    // The page reads about somebody who was admitted. The seat of such a registration cannot be cancelled or changed.
-    const own = page === 'admissions' ? { PASS_REFERENCE: variables.ADMITTED_PASS_REFERENCE } : {};
+    // A seat that was admitted cannot be cancelled or changed.
+    const takesSeat = ['cancel', 'change-attendee'].includes(page);
+    const own = takesSeat ? { PASS_REFERENCE: await example.register() } : {};
     await tryPage(blocks, project, { ...variables, ...own });
   } finally {
     rmSync(project, { recursive: true });

@@ -16,6 +16,9 @@ let example: Awaited<ReturnType<typeof startExample>>;
 
 beforeAll(async () => {
   example = await startExample();
+  // Somebody who was not admitted: the seat can be cancelled.
+  example.variables.PASS_REFERENCE = await example.register();
+  await example.finalize();
   for (const block of [...fetches, list!]) await runBlock(block, project, example.variables);
 });
 afterAll(async () => {

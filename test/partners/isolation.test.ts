@@ -59,6 +59,8 @@ const BODIES: Record<string, object> = {
   [`${WEBHOOK.replace('GET', 'POST')}/rotate`]: {},
 };
 const NO_SUCH_TICKET = 2_147_483_647;
+/** The entries of a partner may wait for as many seats as the ticket has. */
+const LISTED_SEATS = 10;
 
 const routes = new Set<string>();
 let api: InProcessApi;
@@ -97,10 +99,12 @@ test.beforeAll(async () => {
   [sharedTicket, theirTicket] = [await shared.addTicket(), await theirs.addTicket()];
   await mine.addTicket();
   // Sold out, with a waiting list.
-  const listed = { capacity: 1, offerHours: 24 };
+  const listed = { capacity: LISTED_SEATS, offerHours: 24 };
   [sharedListed, theirListed] = [await shared.addTicket(listed), await theirs.addTicket(listed)];
-  await register(theirs, theirListed);
-  await register(theirShared, sharedListed);
+  for (let seat = 0; seat < LISTED_SEATS; seat += 1) {
+    await register(theirs, theirListed);
+    await register(theirShared, sharedListed);
+  }
 });
 
 afterAll(() => api.close());
@@ -117,7 +121,6 @@ const MAKE = {
     theirSharedHold = await hold(theirShared, sharedTicket);
   },
   async entry() {
-    // Their entries may wait for as many seats as the tickets have.
     if (theirEntry) await leave(theirs, theirEntry);
     if (theirSharedEntry) await leave(theirShared, theirSharedEntry);
     theirEntry = await join(theirs, theirListed);

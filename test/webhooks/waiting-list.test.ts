@@ -130,6 +130,6 @@ test.for<WebhookEventType>(['waiting.confirmed', 'registration.confirmed'])(
     await deliverInTest(given.database.url);
     const types = () => receiver.told().flatMap(({ data }) => data.entries.map((entry) => entry.type));
     await waitUntil('they are sent', () => types().length > 0);
-    expect(types()).toEqual([type]);
+    expect(new Set(types())).toEqual(new Set([type]));
   },
 );
