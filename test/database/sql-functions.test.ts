@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { perform } from '@floodgate/audit';
+import { perform, type Action } from '@floodgate/audit';
 import { connect, type Database, type ServiceName } from '@floodgate/database';
 import { leaseDeliveries, queueDeliveries, recordOutcomes, type Delivery } from '@floodgate/deliveries';
 import { revokeDeviceAction } from '@floodgate/door/actions';
@@ -9,7 +9,15 @@ import { findByTokens } from '@floodgate/door/devices';
 import { createEnrolment } from '@floodgate/door/enrolment';
 import { recordScans } from '@floodgate/door/scans';
 import { grantEvent, listShards } from '@floodgate/events';
-import { moveEventAction } from '@floodgate/events/actions';
+import {
+  archiveEventAction,
+  createEventAction,
+  grantEventAction,
+  moveEventAction,
+  restoreEventAction,
+  revokeEventAction,
+  updateEventAction,
+} from '@floodgate/events/actions';
 import { leaseConsumers, readJournal, releaseCaughtUp, retryConsumer } from '@floodgate/journal';
 import { createPartner } from '@floodgate/partners';
 import { createPassSigner } from '@floodgate/passes';
@@ -39,7 +47,12 @@ import {
   type HoldChange,
 } from '@floodgate/registrations/holds';
 import { createLogger } from '@floodgate/service';
-import { allocateTicketAction, updateTicketAction } from '@floodgate/tickets/actions';
+import {
+  allocateTicketAction,
+  resumeSalesAction,
+  stopSalesAction,
+  updateTicketAction,
+} from '@floodgate/tickets/actions';
 import { listAllocations } from '@floodgate/tickets/allocations';
 import {
   findEntry,
@@ -49,6 +62,7 @@ import {
   toJoin,
 } from '@floodgate/waiting-list';
 import { recordDelivered } from '@floodgate/webhooks/deliver/attempts';
+import type { Static, TObject } from '@sinclair/typebox';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, inject, onTestFinished } from 'vitest';
 import { addDevice, addGate, DoorDevice } from '../harness/door-device.ts';
@@ -479,6 +493,28 @@ test('compact_held_seats leaves one row for each ticket and partner, and none af
   await held.release();
   await compactHeldSeats(worker, given.gala.shardId, 1_000);
   expect([await heldRows(), await heldSeats()]).toEqual([0, 0]);
+});
+
+test('the console creates, changes, archives and opens events, and stops their sales', async () => {
+  const act = <Input extends TObject, Result>(action: Action<Input, Result>, input: Static<Input>) =>
+    perform(operator, action, input, 'tests');
+  const settings = { passPrefix: 'NEW', duplicatePolicy: 'allow' as const };
+  const { id: eventId } = await act(createEventAction, { name: 'New', ...settings });
+  expect(await act(updateEventAction, { eventId, name: 'Newer' })).toMatchObject({ name: 'Newer' });
+  await act(archiveEventAction, { eventId });
+  await act(restoreEventAction, { eventId });
+  const access = { eventId, partnerId: given.gala.partnerId };
+  expect(await act(grantEventAction, access)).toMatchObject({ granted: true });
+  expect(await act(revokeEventAction, access)).toMatchObject({ granted: false });
+  const sale = { eventId: given.gala.eventId };
+  await hold(given.ticketId);
+  const stopped = await act(stopSalesAction, { ...sale, withHolds: true });
+  expect(stopped).toMatchObject({
+    tickets: expect.arrayContaining([given.ticketId]) as unknown,
+    endedHolds: 1,
+  });
+  expect((await act(resumeSalesAction, sale)).tickets).toEqual(stopped.tickets);
+  expect(await expireHolds(worker, given.gala.shardId, 100)).toBe(1);
 });
 
 test('the console ends the holds of a ticket, and no others', async () => {
