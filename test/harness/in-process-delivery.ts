@@ -1,3 +1,4 @@
+import { ConnectionFailed } from '@floodgate/database';
 import { DeliveryConfig } from '@floodgate/delivery';
 import { startDelivery } from '@floodgate/delivery/start-delivery';
 import { loadConfig } from '@floodgate/service';
@@ -15,6 +16,19 @@ export interface InProcessDelivery {
   end(): Promise<void>;
 }
 
+const ATTEMPTS = 5;
+
+/** On a busy machine a connection can take longer than a service waits for it. A supervisor would start it again. */
+async function startPatiently<Service>(start: () => Promise<Service>): Promise<Service> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!(error instanceof ConnectionFailed) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
 /** Starts to deliver as main.ts does, on a free port. */
 export async function startInProcessDelivery(
   env: { DATABASE_URL: string } & Record<string, string>,
@@ -23,7 +37,7 @@ export async function startInProcessDelivery(
   const common = { DELIVERY_HOST: '127.0.0.1', DELIVERY_PORT: port };
   const config = loadConfig(DeliveryConfig, underTest('delivery', { ...common, ...env }));
   const { log, logged, assertNothingPrivate } = keptLog('delivery process');
-  const delivery = await startDelivery(config, log);
+  const delivery = await startPatiently(() => startDelivery(config, log));
   let ended: Promise<void> | undefined;
   const stop = async () => {
     await delivery[Symbol.asyncDispose]();
