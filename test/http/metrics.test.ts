@@ -5,7 +5,10 @@ import { findFreePort } from '../harness/free-port.ts';
 import { startInProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 
-const { test, given } = apiTest({ sharesEvent: true });
+const { test, given } = apiTest({
+  sharesEvent: true,
+  own: 'the metrics have the tickets of all events, and not more than 50',
+});
 
 test.override('ticket', { capacity: 2 });
 

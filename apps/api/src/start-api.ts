@@ -47,7 +47,7 @@ export async function startApi(config: ApiConfig, log: Logger, clock = systemClo
     purpose: 'start',
     maxConnections: 1,
     connectTimeoutMs: START_WITHIN_MS,
-    statementTimeoutMs: answerWithinMs,
+    statementTimeoutMs: START_WITHIN_MS,
   });
   await assertReady(start, 'api');
   const readWithinMs = Math.min(answerWithinMs, config.READ_WITHIN_MS);
