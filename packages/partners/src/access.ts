@@ -75,9 +75,9 @@ const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
 
 /**
  * Resolves to the access of each caller, in order. The event must have the key's mode and be granted to its
- * partner.
+ * partner. Records the use of the keys by `notes`.
  */
-async function loadAccess(db: Database, callers: readonly Caller[]) {
+async function loadAccess(db: Database, notes: Database, callers: readonly Caller[]) {
   const { rows } = await sql<AccessRow>`
     select query.position, k.key_id, k.secret_hash, k.mode, k.partner_id, p.requests_per_second, p.weight,
       k.revoked_at is not null or p.disabled_at is not null or coalesce(k.expires_at <= now(), false) as closed,
@@ -108,7 +108,7 @@ async function loadAccess(db: Database, callers: readonly Caller[]) {
     return eventId === null ? 'no-such-event' : { kind: 'partner', eventId, ...partner };
   });
   // Information for operators: the callers do not wait for it, and do not fail if it fails.
-  if (unnoted.size > 0) noteKeyUse(db, [...unnoted]).catch(() => {});
+  if (unnoted.size > 0) noteKeyUse(notes, [...unnoted]).catch(() => {});
   return accesses;
 }
 
@@ -130,10 +130,11 @@ export async function noteKeyUse(db: Database, keyIds: readonly string[]) {
 /**
  * Returns a function that finds the access of a secret key and an event reference, cached for up to a second.
  * Revocations and limits take effect everywhere within 2 s: after the age of the cached access, or after the
- * time that a new read can take (READ_WITHIN_MS).
+ * time that a new read can take (READ_WITHIN_MS). The use of keys is recorded by `notes`, so that it delays no
+ * look-up.
  */
-export function accessControl(db: Database, clock = systemClock) {
-  const load = batchLoader((callers: Caller[]) => loadAccess(db, callers));
+export function accessControl(db: Database, clock = systemClock, notes = db) {
+  const load = batchLoader((callers: Caller[]) => loadAccess(db, notes, callers));
   const cache = readThroughCache<string, Access, Caller>((_, caller) => load(caller), undefined, clock);
   /**
    * Returns the cached access for two header values, or resolves to the access that Postgres returns. A

@@ -8,7 +8,7 @@ import { countNothing, limitRate } from './limits.ts';
 
 /** Authenticates partners and enforces their limits, before the routes of every other capability. */
 export const partnersApi = defineApi({
-  async open({ log, openPool, answerWithinMs, readWithinMs, clock }) {
+  async open({ log, reads, openPool, answerWithinMs, readWithinMs, clock }) {
     // Its own connection, so that no other read delays the authentication. One is enough: all waiting callers
     // are looked up by one statement.
     const keys = openPool({
@@ -31,7 +31,7 @@ export const partnersApi = defineApi({
         api.addHook('onRoute', (route) => {
           route.bodyLimit ??= BODY_LIMIT_BYTES;
         });
-        const authentication = authenticate(accessControl(keys, clock), answerWithinMs, clock);
+        const authentication = authenticate(accessControl(keys, clock, reads), answerWithinMs, clock);
         for (const hook of [authentication, limitRate(counters, log, clock), admitBody()])
           api.addHook('onRequest', hook);
         api.addHook('preValidation', startTime(clock));
