@@ -4,6 +4,7 @@ import { statementFailure } from '@floodgate/database';
 import { InvalidInput, QueueFull, throttledWarn, type Logger } from '@floodgate/service';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import FindMyWay from 'find-my-way';
+import { createPace } from './pace.ts';
 import { REFUSED_BODY } from './read-requests.ts';
 import { faultsOf, invalidFields, listInvalidFields, sentencesOf, type InvalidField } from './faults.ts';
 
@@ -33,6 +34,10 @@ export function countRefusal(code: FailureCode) {
   refusals[code] = (refusals[code] ?? 0) + 1;
 }
 
+/** Codes that a stranger gets immediately, without a look-up that would slow it down. */
+const REFUSALS_OF_STRANGERS: readonly FailureCode[] = ['10', '20', '60'];
+const pace = createPace();
+
 /** `reply.fail` as a function. Replies to URLs that Fastify cannot parse do not have the method. */
 export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}) {
   const { httpStatuses, retryAfterSeconds: leastSeconds } = RESPONSE_CODES[code];
@@ -46,7 +51,11 @@ export function fail(reply: FastifyReply, code: FailureCode, specifics: Specific
     void reply.header('retry-after', Math.round(drawn));
   }
   listInvalidFields(reply, specifics.invalidFields ?? []);
-  return reply.send(failure(code, specifics.message));
+  const send = () => reply.send(failure(code, specifics.message));
+  const isStranger = !(reply.request.principal as unknown);
+  if (isStranger && REFUSALS_OF_STRANGERS.includes(code)) pace(send);
+  else send();
+  return reply;
 }
 
 // The random part makes an id unique across processes and restarts, the count within the process.
