@@ -51,7 +51,7 @@ export function fail(reply: FastifyReply, code: FailureCode, specifics: Specific
     void reply.header('retry-after', Math.round(drawn));
   }
   listInvalidFields(reply, specifics.invalidFields ?? []);
-  const send = () => reply.send(failure(code, specifics.message));
+  const send = () => void reply.send(failure(code, specifics.message));
   const isStranger = !(reply.request.principal as unknown);
   if (isStranger && REFUSALS_OF_STRANGERS.includes(code)) pace(send);
   else send();
