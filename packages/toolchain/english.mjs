@@ -1,5 +1,5 @@
 // node packages/toolchain/english.mjs lists phrases that are not plain English in Markdown, comments and messages. It skips tests, the
-// benchmark, history and generated pages. Exits 1 if it finds a phrase.
+// benchmark and generated pages. Exits 1 if it finds a phrase.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
@@ -22,7 +22,6 @@ const RULES = {
   ),
 };
 
-const HISTORY = /^CHANGELOG|^apps\/docs\/decisions\//;
 const GENERATED = /^apps\/docs\/reference\//;
 const NO_PRODUCT = /\.test\.ts$|test-support|^apps\/(docs|bench)\/.*\.(ts|mjs|js)$/;
 const READ = /\.md$|^(apps|packages)\/.*\.(ts|tsx|mjs|js|sql)$/;
@@ -31,7 +30,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   encoding: 'utf8',
 })
   .split('\n')
-  .filter((file) => READ.test(file) && ![HISTORY, GENERATED, NO_PRODUCT].some((left) => left.test(file)))
+  .filter((file) => READ.test(file) && ![GENERATED, NO_PRODUCT].some((left) => left.test(file)))
   // This file has the phrases.
   .filter((file) => file !== 'packages/toolchain/english.mjs');
 

@@ -16,7 +16,7 @@ const node = path.join(root, 'node_modules/node/bin', isWindows ? 'node.exe' : '
 
 const [file, ...args] = process.argv.slice(2);
 
-// Under load these flags halve an API's memory. Reasons: apps/docs/decisions/22-v8-flags.md.
+// Under load these flags halve an API's memory. Reasons: apps/docs/notes/measurements.md.
 const small = JSON.parse(read('packages/toolchain/small-process.json'));
 /** Folders of the production apps. Their dependencies need a third of the disk space of a complete installation. */
 const SERVICES = Object.keys(small.flags);

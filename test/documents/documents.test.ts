@@ -79,10 +79,62 @@ test('every test file that a document names is there', () => {
   expect(missing).toEqual([]);
 });
 
-test('the list of decisions has each of them, once', () => {
-  const records = globSync('apps/docs/decisions/[0-9]*.md', { cwd: root }).map((file) => path.basename(file));
-  const listed = [...read('apps/docs/decisions/index.md').matchAll(/\]\(([^)]+)\)/g)].map(
-    ([, link]) => link!,
+interface DecisionRecord {
+  file: string;
+  /** Of the file name. */
+  number: number;
+  /** What stands between the lines `---` at the start. */
+  frontMatter: string;
+  /** Number of the record that replaced it. Null: it is accepted. */
+  replacedBy: number | null;
+}
+
+function readRecord(file: string): DecisionRecord {
+  const frontMatter = /^---\n(.*?)\n---\n/s.exec(read(file))?.[1] ?? '';
+  const replacedBy = /^status: replaced by (\d+)$/m.exec(frontMatter)?.[1];
+  return {
+    file,
+    number: Number.parseInt(path.basename(file), 10),
+    frontMatter,
+    replacedBy: replacedBy === undefined ? null : Number(replacedBy),
+  };
+}
+
+const records = globSync('apps/docs/decisions/{.,replaced}/[0-9]*.md', { cwd: root }).map(readRecord);
+
+test('every decision record has a status, a subject of the index, and its number in its heading', () => {
+  const subjects = Object.keys(JSON.parse(read('apps/docs/decisions/subjects.json')) as object).join('|');
+  const form = new RegExp(
+    `^status: (accepted|replaced by \\d+)\nsubject: (${subjects})(\nmerged: \\d+(, \\d+)*)?$`,
   );
-  expect(listed.toSorted()).toEqual(records.toSorted());
+  const wrong = records.filter(
+    ({ file, number, frontMatter }) => !form.test(frontMatter) || !read(file).includes(`\n# ${number}. `),
+  );
+  expect(wrong.map(({ file }) => file)).toEqual([]);
+});
+
+test('a replaced record is in the folder of replaced records, and names an accepted record', () => {
+  const accepted = new Set(records.filter((one) => one.replacedBy === null).map(({ number }) => number));
+  const wrong = records.filter(({ file, replacedBy }) => {
+    const isInFolder = path.basename(path.dirname(file)) === 'replaced';
+    return isInFolder !== (replacedBy !== null) || (replacedBy !== null && !accepted.has(replacedBy));
+  });
+  expect(wrong.map(({ file }) => file)).toEqual([]);
+});
+
+test('no number of a decision is used twice, and each is found', () => {
+  const pages = [...records.map(({ file }) => file), ...documents.filter((file) => file.includes('/notes/'))];
+  const merged = pages.flatMap((file) =>
+    matches(read(file), /^merged: (.+)$/gm).flatMap((all) => all.split(', ')),
+  );
+  const numbers = [...records.map(({ number }) => number), ...merged.map(Number)].toSorted((a, b) => a - b);
+  const all = Array.from({ length: Math.max(...numbers) }, (_, index) => index + 1);
+  // There never was a decision 73.
+  expect(numbers).toEqual(all.filter((number) => number !== 73));
+});
+
+test('the list of decisions has each of them, once', () => {
+  const listed = matches(read('apps/docs/decisions/index.md'), /^- \[.+?\]\(([^)]+)\)/gm);
+  const files = records.map(({ file }) => path.relative('apps/docs/decisions', file));
+  expect(listed.toSorted()).toEqual(files.toSorted());
 });

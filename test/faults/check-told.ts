@@ -56,7 +56,7 @@ export async function checkPublished(
   return violations;
 }
 
-/** Under way when a process, a server or the wire between them was lost, in each of the processes; see decision 65. */
+/** Under way when a process, a server or the wire between them was lost, in each of the processes; see decision 78. */
 const UNDER_WAY = 100;
 
 /** Each attendee has one e-mail. After a loss, some came a second time. */

@@ -116,7 +116,7 @@ const INSIDE = [
     'database',
     'processes',
   ]),
-  section('Notes', 'notes', ['glossary', 'libraries', 'limits']),
+  section('Notes', 'notes', ['glossary', 'libraries', 'limits', 'measurements']),
   {
     text: 'Decisions',
     collapsed: true,

@@ -8,6 +8,7 @@ import { DeliveryConfig } from '@floodgate/delivery';
 import { StandaloneConfig } from '@floodgate/standalone/config';
 import { WorkerConfig } from '@floodgate/worker/config';
 import { describeCommands } from './describe-commands.ts';
+import { describeDecisions } from './describe-decisions.ts';
 import { describePeople } from './describe-people.ts';
 import { describeResponseCodes } from './describe-response-codes.ts';
 import { describeSettings } from './describe-settings.ts';
@@ -47,6 +48,7 @@ const GENERATED = {
   'response-codes.md': () => describeResponseCodes(readContract()),
   'settings.md': () => describeSettings(SETTINGS),
   '../guide/people.md': describePeople,
+  '../decisions/index.md': () => describeDecisions(path.join(folder, '../decisions')),
 };
 
 /** Where the introduction of a page ends, which is written by hand. */
