@@ -151,6 +151,33 @@ test('strangers are served in rotation, by address and then by name', async () =
   expect(served.slice(0, 4).toSorted()).toEqual(['192.0.2.1 a', '192.0.2.1 a', '192.0.2.1 b', '192.0.2.2 c']);
 });
 
+test('the more passwords of an address were wrong, the later it learns that the next one is', async () => {
+  const { id, name, password } = await given.addOperator('viewer');
+  const clock = new ManualClock();
+  const check = createQuickSignIn(clock);
+  let answered = 0;
+  const guess = (index: number) => check(attempt(`nobody ${index}`, GUESS)).then(() => (answered += 1));
+  for (let index = 1; index <= 5; index += 1) await guess(index);
+  for (let index = 6; index <= 8; index += 1) void guess(index);
+  await waitUntil('three answers wait', () => clock.pending === 3);
+  await clock.advance(999);
+  expect(answered).toBe(5);
+  await clock.advance(1);
+  expect(answered).toBe(6);
+  // The right password does not wait, and neither does another address.
+  expect(await check(attempt(name, password))).toMatchObject({ operatorId: id });
+  expect(await check(attempt('nobody', GUESS, '192.0.2.2'))).toBeUndefined();
+  await clock.advance(2_000);
+  expect(answered).toBe(8);
+  // The last two of these would wait for 11 and 12 seconds.
+  for (let index = 9; index <= 17; index += 1) void guess(index);
+  await waitUntil('all answers wait', () => clock.pending === 9);
+  await clock.advance(9_999);
+  expect(answered).toBe(14);
+  await clock.advance(1);
+  expect(answered).toBe(17);
+});
+
 test('while 16 callers without a password try, the right password is accepted', async () => {
   const { name, password } = await given.addOperator('viewer');
   const over = new AbortController();
@@ -167,12 +194,16 @@ test('a known browser does not wait for 16 strangers who guess', async () => {
   const { name, password } = await given.addOperator('viewer');
   const device = cookiesOf(await signIn(name, password)).find((one) => one.startsWith('floodgate_device='))!;
   let answered = 0;
-  const strangers = Array.from({ length: 16 }, (_, index) =>
-    signIn(`nobody ${index}`, GUESS).then(() => (answered += 1)),
-  );
+  const over = new AbortController();
+  const strangers = Array.from({ length: 16 }, async (_, index) => {
+    const body = new URLSearchParams({ name: `nobody ${index}`, password: GUESS });
+    await given.request('/sign-in', { method: 'POST', body, signal: over.signal });
+    answered += 1;
+  });
   expect((await signIn(name, password, { cookie: device })).status).toBe(303);
   expect(answered).toBeLessThan(8);
-  await Promise.all(strangers);
+  over.abort();
+  await Promise.allSettled(strangers);
 });
 
 test('a body that does not arrive is ended, and without a sign-in none is read', async () => {

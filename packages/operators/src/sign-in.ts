@@ -4,17 +4,21 @@ import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql } from 'kysely';
 import { createDeviceText, hasPasswordForm, isPassword, parseDeviceText } from './secrets.ts';
 
-// Anybody can try to sign in, and a check of a password takes about 0.3 s of a core. Three rules keep strangers from locking operators out:
-// a text that cannot be a password is refused without a check; strangers are served in rotation, by address and then by name; and a browser
-// that has signed in before has a queue and a count of failures of its own.
+// Anybody can try to sign in, and a check of a password takes about 0.3 s of a core. Four rules keep strangers from
+// locking operators out: a text that cannot be a password is refused without a check; strangers are served in rotation,
+// by address and then by name; the more passwords of an address were wrong, the later it learns that the next one is;
+// and a browser that has signed in before has a queue and a count of failures of its own.
 
 /** Wrong passwords before further ones have to wait. One of them is forgotten in each period. */
 const MOST_FAILURES = 5;
 const FORGET_MS = 60_000;
-/** Limit of remembered pairs of address and name. */
+/** Limit of remembered addresses, and pairs of address and name. */
 const MOST_REMEMBERED = 10_000;
 /** A caller that is refused without a check gets the answer as late as others. Otherwise 16 callers would keep the console busy with answers. */
 const REFUSED_AFTER_MS = 300;
+/** After its first MOST_FAILURES wrong passwords, an address waits this much longer for the answer to each further one. */
+const LATER_BY_MS = 1_000;
+const LATEST_MS = 10_000;
 const LIMITS = { answerWithinMs: 20_000, patienceMs: 20_000, waitingLimit: 10 };
 
 interface Attempt {
@@ -60,6 +64,17 @@ export function createSignIn(db: Database, clock = systemClock, compare = isPass
 
   const refuse = () => sleep(clock, REFUSED_AFTER_MS).then(() => undefined);
 
+  /** Guessers try again when they have the answer. Without this wait those behind an operator's address fill its queue. */
+  async function checkStranger(attempt: Attempt, network: string, key: string) {
+    const { name, isWanted } = attempt;
+    const signedIn = await strangers(network, name, isWanted, () => check(attempt, key));
+    if (signedIn) return signedIn;
+    failures.add(network);
+    const tooMany = failures.countOf(network) - MOST_FAILURES;
+    if (tooMany > 0) await sleep(clock, Math.min(LATEST_MS, tooMany * LATER_BY_MS));
+    return undefined;
+  }
+
   return async (attempt: Attempt) => {
     const { name, password, isWanted } = attempt;
     if (!hasPasswordForm(password)) return refuse();
@@ -67,8 +82,7 @@ export function createSignIn(db: Database, clock = systemClock, compare = isPass
     const deviceId = await findDevice(db, attempt);
     const key = deviceId ? `device ${deviceId}` : `${network} ${name}`;
     if (failures.isFull(key)) return refuse();
-    const work = () => check(attempt, key);
-    return deviceId ? known(key, isWanted, work) : strangers(network, name, isWanted, work);
+    return deviceId ? known(key, isWanted, () => check(attempt, key)) : checkStranger(attempt, network, key);
   };
 }
 
@@ -117,6 +131,7 @@ function createFailureCounts(clock: Clock) {
     return Math.max(0, count - Math.floor((clock.now() - at) / FORGET_MS));
   };
   return {
+    countOf,
     isFull: (key: string) => countOf(key) >= MOST_FAILURES,
     add(key: string) {
       const count = countOf(key) + 1;
