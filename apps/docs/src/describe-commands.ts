@@ -23,7 +23,7 @@ export function describeCommands(program: CommandUnknownOpts): string {
   const rows = [...shared.values()].map(({ term, meaning }) => [`\`${term}\``, meaning]);
   return [
     '## Arguments and options of several commands',
-    table(['', 'meaning'], rows),
+    table(['', 'meaning'], rows).trim(),
     ...commands.map((command) => describeCommand(command, shared)),
   ].join('\n\n');
 }

@@ -29,10 +29,10 @@ function answerers(operations: string[], every: string[]): string {
   return others.length < operations.length ? `every operation except ${others.join(', ')}` : operations.join(', ');
 }
 
-function describeCode(code: string, { message, meaning, remedy }: ResponseCodeEntry, operations: string): string {
+function describeCode(code: string, { meaning, remedy }: ResponseCodeEntry, operations: string): string {
   return [
     `## Code ${code}`,
-    `**${message}.**${meaning === `${message}.` ? '' : ` ${meaning}`}`,
+    meaning,
     `**What to do.** ${remedy}`,
     `Answered by: ${operations}.\n`,
   ].join('\n\n');
