@@ -24,12 +24,12 @@ function sectionOf(field: Field): string {
   const kept = examples.filter(({ sent, stored }) => sent === stored).map(({ sent }) => shown(sent));
   const rows = examples
     .filter(({ sent, stored }) => sent !== stored)
-    .map(({ sent, stored, why }) => [shown(sent), stored === undefined ? 'refused' : shown(stored), why]);
+    .map(({ sent, stored, why }) => [shown(sent), stored === undefined ? `refused: ${why}` : shown(stored)]);
   return [
     `## ${HEADINGS[field]}\n`,
     `> ${fieldRule(RegistrationRequest, `/${field}`)}\n`,
     ...(kept.length > 0 ? [`Stored as sent: ${kept.join(', ')}.\n`] : []),
-    table(['sent', 'stored', 'reason'], rows),
+    table(['sent', 'stored'], rows),
   ].join('\n');
 }
 
