@@ -24,7 +24,9 @@ function headingsOf(page: string): Heading[] {
 }
 
 const FOLDERS = 'guide,operate,reference,contribute,reliability,security,how-it-works';
-const headings = globSync(`{${FOLDERS}}/*.md`, { cwd: root }).flatMap((file) => headingsOf(file.slice(0, -3)));
+const headings = globSync(`{${FOLDERS}}/*.md`, { cwd: root }).flatMap((file) =>
+  headingsOf(file.slice(0, -3)),
+);
 
 /**
  * The search of the site ranks headings first. Returns the pages with a heading that has every word of the query, or a word that
@@ -61,7 +63,9 @@ test.for([
   'test event',
   'response code',
 ])('a heading of the guide or of the operators\u2019 pages has the term "%s"', (term) => {
-  const texts = headings.filter(({ page }) => /^(?:guide|operate|reference)\//.test(page)).map(({ text }) => text);
+  const texts = headings
+    .filter(({ page }) => /^(?:guide|operate|reference)\//.test(page))
+    .map(({ text }) => text);
   expect(texts.join('\n')).toMatch(new RegExp(term, 'i'));
 });
 

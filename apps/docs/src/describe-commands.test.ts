@@ -3,7 +3,8 @@ import { buildProgram } from '@floodgate/cli/program';
 import { describeCommands } from './describe-commands.ts';
 
 const reference = describeCommands(buildProgram({} as never));
-const sectionOf = (title: string) => reference.split(/^(?=## )/m).find((one) => one.startsWith(`## ${title}\n`));
+const sectionOf = (title: string) =>
+  reference.split(/^(?=## )/m).find((one) => one.startsWith(`## ${title}\n`));
 
 test('the reference has a section for every command, with its arguments and options', () => {
   expect(sectionOf('floodgate partner limit')?.trim()).toBe(

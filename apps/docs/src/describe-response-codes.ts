@@ -26,16 +26,15 @@ function answerers(operations: string[], every: string[]): string {
   const others = every.filter((operation) => !operations.includes(operation));
   if (operations.length === 0) return 'paths and methods that are no operation';
   if (others.length === 0) return 'every operation';
-  return others.length < operations.length ? `every operation except ${others.join(', ')}` : operations.join(', ');
+  return others.length < operations.length
+    ? `every operation except ${others.join(', ')}`
+    : operations.join(', ');
 }
 
 function describeCode(code: string, { meaning, remedy }: ResponseCodeEntry, operations: string): string {
-  return [
-    `## Code ${code}`,
-    meaning,
-    `**What to do.** ${remedy}`,
-    `Answered by: ${operations}.\n`,
-  ].join('\n\n');
+  return [`## Code ${code}`, meaning, `**What to do.** ${remedy}`, `Answered by: ${operations}.\n`].join(
+    '\n\n',
+  );
 }
 
 /** By response code, the operations that list it, also for one registration of a bulk call. */
