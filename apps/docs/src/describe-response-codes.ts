@@ -7,18 +7,17 @@ export function describeResponseCodes(api: DescribedApi): string {
   const codes = Object.entries<ResponseCodeEntry>(RESPONSE_CODES)
     // JavaScript puts "10" before "00": keys that look like array indexes come first.
     .toSorted(([a], [b]) => a.localeCompare(b));
-  const rows = codes.map(([code, { httpStatuses, message, retryAfterSeconds }]) => [
+  const rows = codes.map(([code, { httpStatuses, message }]) => [
     `[${code}](#code-${code})`,
     httpStatuses.join(', '),
     message,
-    retryAfterSeconds === undefined ? 'no' : 'yes',
   ]);
   const answeredBy = operationsByCode(api);
   const every = answeredBy.get('00')!;
   const sections = codes.map(([code, entry]) =>
     describeCode(code, entry, answerers(answeredBy.get(code) ?? [], every)),
   );
-  return [table(['code', 'HTTP', 'message', 'retry'], rows), ...sections].join('\n');
+  return [table(['code', 'HTTP', 'message'], rows), ...sections].join('\n');
 }
 
 /** Names these operations, or those that are missing, whichever list is shorter. */
