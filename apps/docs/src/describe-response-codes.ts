@@ -20,20 +20,23 @@ export function describeResponseCodes(api: DescribedApi): string {
   return [table(['code', 'HTTP', 'message'], rows), ...sections].join('\n');
 }
 
+/** Said once, above all sections. */
+const EVERY_OPERATION = 'every operation';
+
 /** Names these operations, or those that are missing, whichever list is shorter. */
 function answerers(operations: string[], every: string[]): string {
   const others = every.filter((operation) => !operations.includes(operation));
   if (operations.length === 0) return 'paths and methods that are no operation';
-  if (others.length === 0) return 'every operation';
+  if (others.length === 0) return EVERY_OPERATION;
   return others.length < operations.length
     ? `every operation except ${others.join(', ')}`
     : operations.join(', ');
 }
 
 function describeCode(code: string, { meaning, remedy }: ResponseCodeEntry, operations: string): string {
-  return [`## Code ${code}`, meaning, `**What to do.** ${remedy}`, `Answered by: ${operations}.\n`].join(
-    '\n\n',
-  );
+  const parts = [`## Code ${code}`, meaning, `**What to do.** ${remedy}`];
+  if (operations !== EVERY_OPERATION) parts.push(`Answered by: ${operations}.`);
+  return `${parts.join('\n\n')}\n`;
 }
 
 /** By response code, the operations that list it, also for one registration of a bulk call. */
