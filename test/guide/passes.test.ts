@@ -61,7 +61,9 @@ test('it refuses the list of another partner, an incomplete one, and passes that
   await expect(checkAs()).rejects.toThrow('refused: revocations-incomplete');
   write('revoked.json', pages);
   await runBlock(
-    blocksOf('cancel').find(({ language }) => language === 'sh')!,
+    blocksOf('change-or-cancel').find(
+      ({ language, code }) => language === 'sh' && code.includes('/cancel"'),
+    )!,
     project,
     example.variables,
   );

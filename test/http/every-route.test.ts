@@ -10,7 +10,7 @@ import type { Answer } from '../harness/partner-client.ts';
 
 const { test, given } = eventTest({ sharesEvent: true });
 
-// The rules that hold for every route of the API, also for the next one. CONTRIBUTING.md lists them.
+// The rules that hold for every route of the API, also for the next one. apps/docs/contribute/recipes.md lists them.
 
 /** The routes that anybody can call, with the reason. */
 const PUBLIC = [

@@ -50,21 +50,9 @@ function sections(folder: string, groups: Record<string, string[]>): DefaultThem
 }
 
 const PARTNERS = sections('guide', {
-  Start: ['first-call', 'test-mode', 'answers', 'retries', 'going-live', 'questions'],
-  Register: [
-    'people',
-    'bulk',
-    'groups',
-    'holds',
-    'shop',
-    'partner-reference',
-    'allocations',
-    'waiting-list',
-    'duplicates',
-    'rate-limits',
-  ],
-  'Launch of a sale': ['launch', 'launch-day'],
-  'After registering': ['status', 'list', 'webhooks', 'passes', 'admissions', 'cancel', 'change-attendee'],
+  Start: ['first-call', 'test-mode', 'answers', 'limits', 'going-live', 'questions'],
+  Sell: ['baskets', 'bulk', 'people', 'allocations', 'waiting-list', 'launch'],
+  'After the sale': ['registrations', 'webhooks', 'change-or-cancel', 'passes', 'admissions'],
   Tools: ['client', 'generated-clients', 'compatibility', 'api-changelog'],
 });
 
@@ -96,7 +84,8 @@ const OPERATING = section('Operating', 'operate', [
 const REFERENCE = section('Reference', 'reference', ['response-codes', 'settings', 'cli']);
 
 const INSIDE = [
-  section('Reliability', 'reliability', ['faults', 'outages', 'overload', 'testing']),
+  section('Contribute', 'contribute', ['recipes']),
+  section('Reliability', 'reliability', ['faults', 'outages', 'testing']),
   section('Performance', 'performance', ['benchmark', 'where-the-time-goes']),
   section('Security', 'security', ['threats', 'open']),
   section('How it works', 'how-it-works', [

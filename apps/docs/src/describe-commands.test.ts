@@ -2,26 +2,29 @@ import { expect, test } from 'vitest';
 import { buildProgram } from '@floodgate/cli/program';
 import { describeCommands } from './describe-commands.ts';
 
+const reference = describeCommands(buildProgram({} as never));
+const sectionOf = (title: string) =>
+  reference.split(/^(?=## )/m).find((one) => one.startsWith(`## ${title}\n`));
+
 test('the reference has a section for every command, with its arguments and options', () => {
-  const reference = describeCommands(buildProgram({} as never));
-  expect(reference).toContain(
+  expect(sectionOf('floodgate partner limit')?.trim()).toBe(
     [
       '## floodgate partner limit',
       '',
-      "limit a partner's requests, over all API processes together",
+      "`floodgate partner limit <partnerId> <requestsPerSecond> [--by] [--json]`: limit a partner's requests, over all API processes together",
       '',
-      '`floodgate partner limit [options] <partnerId> <requestsPerSecond>`',
-      '',
-      '|  | meaning |',
-      '| --- | --- |',
-      '| `<partnerId>` | the partner |',
-      '| `<requestsPerSecond>` | 1 to 1000000, or "none" |',
-      '| `--by <who>` | name for the audit log; by default the user of this machine |',
-      '| `--json` | print one JSON document |',
-      '',
+      '- `<requestsPerSecond>`: 1 to 1000000, or "none"',
     ].join('\n'),
   );
   const titles = reference.match(/(?<=^## floodgate ).*/gm);
   expect(titles).toEqual(expect.arrayContaining(['migrate', 'key rotate', 'ticket list', 'audit']));
   expect(reference).not.toContain('floodgate help');
+});
+
+test('what many commands share is described once', () => {
+  const shared = sectionOf('Arguments and options of several commands');
+  expect(shared).toContain('| `<partnerId>` | the partner |');
+  expect(shared).toContain('| `--by <who>` | name for the audit log; by default the user of this machine |');
+  expect(shared).toContain('| `--json` | print one JSON document |');
+  expect(reference.match(/^.*print one JSON document/gm)).toHaveLength(1);
 });

@@ -1,9 +1,31 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { table } from './table.ts';
 
-/** Returns the reference of all commands as Markdown: a section for each, in the order of --help. */
+/** An argument or an option of a command, as --help describes it. */
+interface Part {
+  /** The name as the usage of a command shows it, such as `--json`. */
+  name: string;
+  /** The name with its value, such as `--by <who>`. */
+  term: string;
+  meaning: string;
+}
+
+/** A part with one meaning in at least this many commands is described once, above all commands. */
+const SHARED_FROM = 4;
+
+/**
+ * Returns the reference of all commands as Markdown: what many commands share, then a section for each command,
+ * in the order of --help. The usage of a command names all of its arguments and options.
+ */
 export function describeCommands(program: CommandUnknownOpts): string {
-  return leavesOf(program).map(describeCommand).join('\n');
+  const commands = leavesOf(program);
+  const shared = sharedParts(commands);
+  const rows = [...shared.values()].map(({ term, meaning }) => [`\`${term}\``, meaning]);
+  return [
+    '## Arguments and options of several commands',
+    table(['', 'meaning'], rows).trim(),
+    ...commands.map((command) => describeCommand(command, shared)),
+  ].join('\n\n');
 }
 
 function leavesOf(command: CommandUnknownOpts): CommandUnknownOpts[] {
@@ -11,16 +33,44 @@ function leavesOf(command: CommandUnknownOpts): CommandUnknownOpts[] {
   return children.length === 0 ? [command] : children.flatMap(leavesOf);
 }
 
-function describeCommand(command: CommandUnknownOpts): string {
+function partsOf(command: CommandUnknownOpts): Part[] {
   const help = command.createHelp();
-  const rows = [
-    ...help.visibleArguments(command).map((one) => [`<${one.name()}>`, help.argumentDescription(one)]),
-    ...help
-      .visibleOptions(command)
-      .filter(({ long }) => long !== '--help')
-      .map((one) => [help.optionTerm(one), help.optionDescription(one)]),
-  ].map(([term, description]) => [`\`${term}\``, description!]);
-  const usage = help.commandUsage(command);
-  const title = usage.replace(/ [[<].*/, '');
-  return [`## ${title}`, command.description(), `\`${usage}\``, table(['', 'meaning'], rows)].join('\n\n');
+  const args = help.visibleArguments(command).map((argument) => ({
+    name: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+    term: `<${argument.name()}>`,
+    meaning: help.argumentDescription(argument),
+  }));
+  const options = help
+    .visibleOptions(command)
+    .filter(({ long }) => long !== '--help')
+    .map((option) => ({
+      name: option.mandatory ? option.flags : `[${option.long ?? option.flags}]`,
+      term: help.optionTerm(option),
+      meaning: help.optionDescription(option),
+    }));
+  return [...args, ...options];
+}
+
+const keyOf = ({ term, meaning }: Part) => `${term}: ${meaning}`;
+
+/** The parts that many commands have with the same meaning, by their key. */
+function sharedParts(commands: readonly CommandUnknownOpts[]): Map<string, Part> {
+  const byKey = Map.groupBy(commands.flatMap(partsOf), keyOf);
+  const shared = [...byKey].filter(([, parts]) => parts.length >= SHARED_FROM);
+  return new Map(shared.map(([key, parts]) => [key, parts[0]!]));
+}
+
+function describeCommand(command: CommandUnknownOpts, shared: ReadonlyMap<string, Part>): string {
+  const parts = partsOf(command);
+  const own = parts.filter((part) => !shared.has(keyOf(part)));
+  const title = command
+    .createHelp()
+    .commandUsage(command)
+    .replace(/ [[<].*/, '');
+  const lines = own.map(({ term, meaning }) => `- \`${term}\`: ${meaning.replaceAll('<', '&lt;')}`);
+  return [
+    `## ${title}`,
+    `\`${[title, ...parts.map(({ name }) => name)].join(' ')}\`: ${command.description()}`,
+    ...(lines.length > 0 ? [lines.join('\n')] : []),
+  ].join('\n\n');
 }

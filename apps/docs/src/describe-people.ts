@@ -8,29 +8,36 @@ const HEADINGS = {
   extraData1: 'Other texts',
 };
 type Field = keyof typeof HEADINGS;
+type Example = (typeof PERSON_EXAMPLES)[number];
 
 /** Longer examples are cut. */
 const SHOWN = 32;
 const HIDDEN = /[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Describes what becomes of texts about people, by example. */
+/** Describes what becomes of texts about people: for each field its rule, and one example for each reason. */
 export function describePeople(): string {
   return (Object.keys(HEADINGS) as Field[]).map(sectionOf).join('\n');
 }
 
 function sectionOf(field: Field): string {
-  const rows = PERSON_EXAMPLES.filter((example) => example.field === field).map(({ sent, stored, why }) => [
-    shown(sent),
-    stored === undefined ? 'refused' : stored === sent ? 'as it is' : shown(stored),
-    why,
-  ]);
+  const examples = onePerReason(PERSON_EXAMPLES.filter((example) => example.field === field));
+  const kept = examples.filter(({ sent, stored }) => sent === stored).map(({ sent }) => shown(sent));
+  const rows = examples
+    .filter(({ sent, stored }) => sent !== stored)
+    .map(({ sent, stored, why }) => [shown(sent), stored === undefined ? `refused: ${why}` : shown(stored)]);
   return [
     `## ${HEADINGS[field]}\n`,
-    `A text that breaks the rule is refused with code 11 and this sentence:\n`,
     `> ${fieldRule(RegistrationRequest, `/${field}`)}\n`,
-    table(['You send', 'Stored', 'Because'], rows),
+    ...(kept.length > 0 ? [`Stored as sent: ${kept.join(', ')}.\n`] : []),
+    table(['sent', 'stored'], rows),
   ].join('\n');
 }
+
+/** The first example of each reason. */
+const onePerReason = (examples: readonly Example[]) =>
+  [...Map.groupBy(examples, ({ stored, why }) => `${stored === undefined} ${why}`).values()].map(
+    ([first]) => first!,
+  );
 
 /** Returns a text as code, with `\u{…}` for what cannot be seen. */
 function shown(text: string): string {

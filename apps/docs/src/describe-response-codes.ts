@@ -1,10 +1,4 @@
-import {
-  failure,
-  RESPONSE_CODES,
-  success,
-  type FailureCode,
-  type ResponseCodeEntry,
-} from '@floodgate/contract';
+import { RESPONSE_CODES, type ResponseCodeEntry } from '@floodgate/contract';
 import type { DescribedApi } from './postman-collection.ts';
 import { table } from './table.ts';
 
@@ -13,38 +7,36 @@ export function describeResponseCodes(api: DescribedApi): string {
   const codes = Object.entries<ResponseCodeEntry>(RESPONSE_CODES)
     // JavaScript puts "10" before "00": keys that look like array indexes come first.
     .toSorted(([a], [b]) => a.localeCompare(b));
-  const rows = codes.map(([code, { httpStatuses, meaning, retryAfterSeconds }]) => [
+  const rows = codes.map(([code, { httpStatuses, message }]) => [
     `[${code}](#code-${code})`,
     httpStatuses.join(', '),
-    meaning,
-    retryAfterSeconds === undefined ? 'no' : 'yes',
+    message,
   ]);
   const answeredBy = operationsByCode(api);
-  const everyOperation = answeredBy.get('00')!.length;
+  const every = answeredBy.get('00')!;
   const sections = codes.map(([code, entry]) =>
-    describeCode(code, entry, answerers(answeredBy.get(code) ?? [])),
+    describeCode(code, entry, answerers(answeredBy.get(code) ?? [], every)),
   );
-  function answerers(operations: string[]): string {
-    if (operations.length === everyOperation) return 'every operation';
-    return operations.length > 0 ? operations.join(', ') : 'paths and methods that are no operation';
-  }
-  return [table(['code', 'HTTP', 'meaning', 'retry'], rows), ...sections].join('\n');
+  return [table(['code', 'HTTP', 'message'], rows), ...sections].join('\n');
 }
 
-function describeCode(
-  code: string,
-  { httpStatuses, message, meaning, remedy, retryAfterSeconds }: ResponseCodeEntry,
-  operations: string,
-): string {
-  const body = code === '00' ? success('GALA-1001-1-5909379514') : failure(code as FailureCode);
-  return [
-    `## Code ${code}`,
-    `**${message}.** HTTP ${httpStatuses.join(', ')}.${meaning === `${message}.` ? '' : ` ${meaning}`}`,
-    `**What to do.** ${remedy}`,
-    ...(retryAfterSeconds === undefined ? [] : ['The same request may succeed later without being changed.']),
-    `Answered by: ${operations}.`,
-    `\`\`\`json\n${JSON.stringify(body)}\n\`\`\`\n`,
-  ].join('\n\n');
+/** Said once, above all sections. */
+const EVERY_OPERATION = 'every operation';
+
+/** Names these operations, or those that are missing, whichever list is shorter. */
+function answerers(operations: string[], every: string[]): string {
+  const others = every.filter((operation) => !operations.includes(operation));
+  if (operations.length === 0) return 'paths and methods that are no operation';
+  if (others.length === 0) return EVERY_OPERATION;
+  return others.length < operations.length
+    ? `every operation except ${others.join(', ')}`
+    : operations.join(', ');
+}
+
+function describeCode(code: string, { meaning, remedy }: ResponseCodeEntry, operations: string): string {
+  const parts = [`## Code ${code}`, meaning, `**What to do.** ${remedy}`];
+  if (operations !== EVERY_OPERATION) parts.push(`Answered by: ${operations}.`);
+  return `${parts.join('\n\n')}\n`;
 }
 
 /** By response code, the operations that list it, also for one registration of a bulk call. */
