@@ -91,7 +91,7 @@ describe.skipIf(withoutKubectl !== '')(`autoscalers${withoutKubectl}`, () => {
     const most: Record<string, number> = Object.fromEntries(
       scaled.map(([name, { maxReplicaCount }]) => [name, maxReplicaCount]),
     );
-    const perProcess: Record<string, number> = { api: 12, worker: 10, delivery: 10, console: 8 };
+    const perProcess: Record<string, number> = { api: 33, worker: 10, delivery: 10, console: 8 };
     // A rolling update starts one more.
     const connections = deploymentsOf(objects).map(
       ({ metadata: { name }, spec }) => ((most[name] ?? spec.replicas!) + 1) * perProcess[name]!,

@@ -56,30 +56,13 @@ const PARTNERS = sections('guide', {
   Tools: ['client', 'generated-clients', 'compatibility', 'api-changelog'],
 });
 
-const OPERATING = section('Operating', 'operate', [
-  'install',
-  'docker',
-  'kubernetes',
-  'systemd',
-  'command-line',
-  'console',
-  'scale',
-  'cells',
-  'health',
-  'monitoring',
-  'allocations',
-  'waiting-list',
-  'doors',
-  'rehearse',
-  'launch',
-  'mail',
-  'servers',
-  'webhooks',
-  'backup',
-  'failover',
-  'upgrade',
-  'runbook',
-]);
+const OPERATORS = sections('operate', {
+  Install: ['install', 'docker', 'kubernetes', 'systemd', 'upgrade'],
+  Plan: ['scale', 'capacity', 'failover', 'backup'],
+  Sell: ['launch', 'allocations', 'waiting-list', 'doors'],
+  'Send to attendees and partners': ['mail', 'webhooks'],
+  'Watch and repair': ['runbook', 'console', 'command-line', 'health', 'monitoring'],
+});
 
 const REFERENCE = section('Reference', 'reference', ['response-codes', 'settings', 'cli']);
 
@@ -93,15 +76,14 @@ const INSIDE = [
     'guarantees',
     'http',
     'reads',
-    'rate-limits',
     'overload',
     'group-commit',
-    'locked-tickets',
     'exactly-once',
     'outbox',
     'journal',
     'deliveries',
     'door',
+    'sql-functions',
     'database',
     'processes',
   ]),
@@ -136,9 +118,9 @@ export default defineConfig({
     // Each reader gets their own pages: operators would have to scroll past all pages of partners.
     sidebar: {
       '/guide/': [...PARTNERS, REFERENCE],
-      '/operate/': [OPERATING, REFERENCE],
-      '/reference/': [REFERENCE, collapsed(OPERATING), ...PARTNERS.map(collapsed)],
-      '/': [...INSIDE, collapsed(OPERATING), REFERENCE],
+      '/operate/': [...OPERATORS, REFERENCE],
+      '/reference/': [REFERENCE, ...OPERATORS.map(collapsed), ...PARTNERS.map(collapsed)],
+      '/': [...INSIDE, ...OPERATORS.map(collapsed), REFERENCE],
     },
     docFooter: { prev: 'Before', next: 'Next' },
   },
