@@ -1,0 +1,59 @@
+-- Locks the wanted tickets of a batch in id order. Wanted tickets are distinct pairs of ticket and event, in this order: with the id
+-- alone, a wrong event reference would lock another event's ticket. Returns, by wanted ticket:
+--
+--   seats_left  the free seats. Null: the event has no such ticket. Negative: it is not on sale. 0 while somebody waits for it
+--   set_aside   how many of them are reserved for partners
+--   capacities, sale_ends
+--
+-- and allocated, the ids of the tickets that have allocations. Null: none.
+create or replace function lock_tickets(
+  shard integer, wanted_tickets integer[], wanted_events integer[],
+  out seats_left integer[], out set_aside integer[], out capacities integer[], out sale_ends timestamptz[],
+  out allocated integer[]
+) returns record language plpgsql
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  index integer := 1;
+  entry record;
+begin
+  seats_left := array_fill(null::integer, array[cardinality(wanted_tickets)]);
+  for entry in
+    select id, event_id, allocated, capacity, sale_ends_at, case when waiting > 0 then 0 else capacity - taken end as seats,
+      active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
+    from tickets
+    where shard_id = shard and id = any(wanted_tickets) and exists (
+      select from unnest(wanted_tickets, wanted_events) as wanted (ticket, event) where ticket = id and event = event_id
+    )
+    order by id
+    for no key update
+  loop
+    -- A ticket has one event, so the rows come in the order of the wanted tickets.
+    while (wanted_tickets[index], wanted_events[index]) <> (entry.id, entry.event_id) loop
+      index := index + 1;
+    end loop;
+    seats_left[index] := case when entry.on_sale then entry.seats else -1 end;
+    capacities[index] := entry.capacity;
+    sale_ends[index] := entry.sale_ends_at;
+    if entry.allocated then
+      allocated := allocated || entry.id;
+    end if;
+  end loop;
+
+  if allocated is null then
+    set_aside := array_fill(0, array[cardinality(wanted_tickets)]);
+    return;
+  end if;
+  set_aside := array(
+    select seats
+    from unnest(wanted_tickets) with ordinality as wanted (id, index)
+    cross join lateral (
+      select coalesce(sum(greatest(reserved - taken, 0)), 0) as seats from allocations
+      where shard_id = shard and ticket_id = wanted.id and coalesce(releases_at > now(), true)
+        and wanted.id = any(allocated)
+      offset 0
+    ) a
+    order by index
+  );
+end $$;
