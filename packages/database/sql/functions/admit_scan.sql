@@ -1,7 +1,8 @@
--- Stores what follows from a scan of the device whose outcome is 'admitted' or 'exited': the admission, or the end of one, and the
--- conflicts with other admissions of the seat in the area. "rule" is the entry rule of the gate. "is_admitted": the seat has an open
--- admission already. "known_admission": the server had admitted the pass before the device did, so the admission is stored. The
--- caller has locked the seat. Returns
+-- Stores what follows from a scan of the device whose outcome is 'admitted' or 'exited': the admission, or
+-- the end of one, and the conflicts with other admissions of the seat in the area. "rule" is the entry rule
+-- of the gate. "is_admitted": the seat has an open admission already. "known_admission": the server had
+-- admitted the pass before the device did, so the admission is stored. The caller has locked the seat.
+-- Returns
 --
 --   admission  the serial of the admission; null: none
 --   is_again   whether it is a conflict. The outcome of the scan is 'admitted-again' then

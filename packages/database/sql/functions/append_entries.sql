@@ -1,7 +1,8 @@
--- Appends entries to the journal after the offset "head", one per serial. Returns the offset of the last one. The caller has locked the
--- journal head. One registration, waiting entry or admission can have several changes in one call: they are written in the order in
--- which they can happen. An event and partner get one segment per kind. If its serials have gaps it lists them, 1,000 per segment,
--- because a reader loads a whole list even for a few serials.
+-- Appends entries to the journal after the offset "head", one per serial. Returns the offset of the last one.
+-- The caller has locked the journal head. One registration, waiting entry or admission can have several
+-- changes in one call: they are written in the order in which they can happen. An event and partner get one
+-- segment per kind. If its serials have gaps it lists them, 1,000 per segment, because a reader loads a whole
+-- list even for a few serials.
 create or replace function append_entries(
   shard integer, head bigint, kinds text[], events integer[], partners integer[], serials bigint[]
 ) returns bigint language plpgsql

@@ -1,7 +1,7 @@
--- Appends 'sold_out' or 'reopened' to the journal, after the offset "head", for each of these tickets whose state has changed. Returns
--- the offset of the last entry. The caller has locked the journal head. Level-triggered: compares the committed state of a ticket with
--- what was published last. Each change of the state comes with a trigger in its own transaction, so after the last trigger the
--- published state is right.
+-- Appends 'sold_out' or 'reopened' to the journal, after the offset "head", for each of these tickets whose
+-- state has changed. Returns the offset of the last entry. The caller has locked the journal head.
+-- Level-triggered: compares the committed state of a ticket with what was published last. Each change of the
+-- state comes with a trigger in its own transaction, so after the last trigger the published state is right.
 create or replace function append_ticket_states(shard integer, head bigint, changed_tickets integer[]) returns bigint
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -16,7 +16,8 @@ declare
 begin
   select array_agg(t.id), array_agg(t.event_id), array_agg(t.kind)
   from (
-    select shard_id, id, event_id, case when taken >= capacity or waiting > 0 then 'sold_out' else 'reopened' end as kind
+    select shard_id, id, event_id,
+      case when taken >= capacity or waiting > 0 then 'sold_out' else 'reopened' end as kind
     from tickets where shard_id = shard and id = any(changed_tickets)
   ) t
   left join ticket_states s on s.shard_id = t.shard_id and s.ticket_id = t.id

@@ -1,6 +1,7 @@
--- Decides a batch by position: seats are granted while they last. A bulk call in mode "all" returns its seats if one of them is
--- refused. Reads and writes no table: "known" and "is_duplicate" are explained in find_earlier, "seats_left" and "set_aside" in
--- lock_tickets, "limit_indexes" and what is left of the limits in limit_partners. Returns
+-- Decides a batch by position: seats are granted while they last. A bulk call in mode "all" returns its seats
+-- if one of them is refused. Reads and writes no table: "known" and "is_duplicate" are explained in
+-- find_earlier, "seats_left" and "set_aside" in lock_tickets, "limit_indexes" and what is left of the limits
+-- in limit_partners. Returns
 --
 --   outcomes       by position
 --   same_as        by position: the position whose seat an 'existing' attendee of this batch shares

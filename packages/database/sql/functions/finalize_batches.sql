@@ -1,10 +1,12 @@
--- The only function that writes the journal, with the functions that it calls. Confirms pending batches, or fails them if there is a
--- failure code, and publishes up to "most" changes, the oldest first: all or nothing. Returns the number of batches and of changes.
--- Skips batches that are in the journal already. Locks the journal head, then the batches and the registrations of holds that were
--- confirmed before their batch. Runs as the owner, because callers have no other right to write the journal.
+-- The only function that writes the journal, with the functions that it calls. Confirms pending batches, or
+-- fails them if there is a failure code, and publishes up to "most" changes, the oldest first: all or
+-- nothing. Returns the number of batches and of changes. Skips batches that are in the journal already. Locks
+-- the journal head, then the batches and the registrations of holds that were confirmed before their batch.
+-- Runs as the owner, because callers have no other right to write the journal.
 --
--- A plain batch names its event and partner, and its serials have no gaps. What another batch contains is read from its
--- registrations. An older release listed it in the batch (events, partners, serials): nothing reads these columns any more.
+-- A plain batch names its event and partner, and its serials have no gaps. What another batch contains is
+-- read from its registrations. An older release listed it in the batch (events, partners, serials): nothing
+-- reads these columns any more.
 create or replace function finalize_batches(
   shard integer, ids uuid[], failure_code text, most integer
 ) returns integer[]
@@ -23,7 +25,8 @@ declare
   head_after bigint;
   published bigint[];
   changed_tickets integer[];
-  -- By entry with a serial: the changes, and the registrations of batches unless each owner has one range of serials.
+  -- By entry with a serial: the changes, and the registrations of batches unless each owner has one range of
+  -- serials.
   kinds text[];
   events integer[];
   partners integer[];
@@ -42,8 +45,8 @@ declare
   owner_firsts bigint[];
   have_gaps boolean := true;
 begin
-  -- One finalization at a time: the transaction that has locked the head assigns the offsets. So no entry appears
-  -- before an existing entry.
+  -- One finalization at a time: the transaction that has locked the head assigns the offsets. So no entry
+  -- appears before an existing entry.
   select last_offset, last_offset into head, head_after from journal_heads where shard_id = shard for update;
 
   -- Changes first, so that the batches below see the cancellations.
@@ -82,8 +85,9 @@ begin
     from unnest(owner_events, owner_partners, owner_counts, owner_firsts) as owner (event_id, partner_id, count, first);
     head_after := head + (select sum(count) from unnest(owner_counts) as count);
   elsif due is not null then
-    -- Read by the range of serials of each batch; otherwise the planner chooses a full scan. Cancelled registrations
-    -- are skipped: their change is published, or will be. Held ones are published when they are confirmed.
+    -- Read by the range of serials of each batch; otherwise the planner chooses a full scan. Cancelled
+    -- registrations are skipped: their change is published, or will be. Held ones are published when they are
+    -- confirmed.
     select kinds || array_agg(batch_kind), events || array_agg(r.event_id), partners || array_agg(r.partner_id),
       serials || array_agg(r.serial)
     from unnest(due, batch_firsts, batch_lasts) as batch (id, first_serial, last_serial)

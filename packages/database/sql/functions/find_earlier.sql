@@ -1,13 +1,15 @@
--- Finds the registrations of a batch that get an earlier answer or seat. Returns, by position (all null if there is nothing):
+-- Finds the registrations of a batch that get an earlier answer or seat. Returns, by position (all null if
+-- there is nothing):
 --
---   known          the answer that the idempotency key got before, or 'key-reused' if that was another request. 'existing': the
---                  attendee gets its seat again
+--   known          the answer that the idempotency key got before, or 'key-reused' if that was another request.
+--                  'existing': the attendee gets its seat again
 --   known_serials  the serial of that answer or seat, and
 --   known_codes    its pass code. Null without a seat, or if the registration no longer exists
 --   is_duplicate   the attendee is registered already, and does not get its seat again
 --
--- Takes no locks. If another batch commits the same key or attendee meanwhile, the unique index refuses this batch.
--- Each key and attendee is looked up by itself (offset 0): a planner without statistics would scan the whole table.
+-- Takes no locks. If another batch commits the same key or attendee meanwhile, the unique index refuses this
+-- batch. Each key and attendee is looked up by itself (offset 0): a planner without statistics would scan the
+-- whole table.
 create or replace function find_earlier(
   shard integer, remembered_for interval, wanted_events integer[], tickets integer[], partners integer[],
   call_firsts integer[], call_lasts integer[], call_keys text[], call_fingerprints uuid[],

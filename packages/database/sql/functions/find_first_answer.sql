@@ -1,5 +1,5 @@
--- Returns the answer that the first call of a batch gave, or null if there was no such call: see reserve_batch. Locks the wanted
--- tickets in id order first. So it waits for a first call that still runs.
+-- Returns the answer that the first call of a batch gave, or null if there was no such call: see
+-- reserve_batch. Locks the wanted tickets in id order first. So it waits for a first call that still runs.
 create or replace function find_first_answer(
   shard integer, batch uuid, wanted_tickets integer[], has_baskets boolean
 ) returns json language plpgsql

@@ -1,5 +1,6 @@
--- Returns the first of these counters of which the device has stored another scan, or a neighbour with another history. Null: none.
--- "input" has the counter, hash and previous hash of each scan. The caller has locked the device.
+-- Returns the first of these counters of which the device has stored another scan, or a neighbour with
+-- another history. Null: none. "input" has the counter, hash and previous hash of each scan. The caller has
+-- locked the device.
 create or replace function find_fork(shard integer, device integer, input json) returns bigint
 language plpgsql
 set enable_seqscan = off

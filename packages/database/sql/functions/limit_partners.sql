@@ -1,6 +1,7 @@
--- Computes how many seats each partner may take in a batch, for each ticket on which it has an allocation or wants to hold seats. The
--- caller has locked the tickets, so no other transaction takes their seats. A partner can hold its share of a ticket
--- ("hold_percent"; null: no limit), at least four seats, and all seats that are reserved for it. Returns
+-- Computes how many seats each partner may take in a batch, for each ticket on which it has an allocation or
+-- wants to hold seats. The caller has locked the tickets, so no other transaction takes their seats. A
+-- partner can hold its share of a ticket ("hold_percent"; null: no limit), at least four seats, and all seats
+-- that are reserved for it. Returns
 --
 --   limit_indexes     by position of the registration: an index into the next arrays. Null: no limit
 --   limited_tickets, limited_partners

@@ -1,7 +1,9 @@
--- Locks the wanted tickets of a batch in id order. Wanted tickets are distinct pairs of ticket and event, in this order: with the id
--- alone, a wrong event reference would lock another event's ticket. Returns, by wanted ticket:
+-- Locks the wanted tickets of a batch in id order. Wanted tickets are distinct pairs of ticket and event, in
+-- this order: with the id alone, a wrong event reference would lock another event's ticket. Returns, by
+-- wanted ticket:
 --
---   seats_left  the free seats. Null: the event has no such ticket. Negative: it is not on sale. 0 while somebody waits for it
+--   seats_left  the free seats. Null: the event has no such ticket. Negative: it is not on sale. 0 while somebody
+--               waits for it
 --   set_aside   how many of them are reserved for partners
 --   capacities, sale_ends
 --
@@ -20,7 +22,8 @@ declare
 begin
   seats_left := array_fill(null::integer, array[cardinality(wanted_tickets)]);
   for entry in
-    select id, event_id, allocated, capacity, sale_ends_at, case when waiting > 0 then 0 else capacity - taken end as seats,
+    select id, event_id, allocated, capacity, sale_ends_at,
+      case when waiting > 0 then 0 else capacity - taken end as seats,
       active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
     from tickets
     where shard_id = shard and id = any(wanted_tickets) and exists (

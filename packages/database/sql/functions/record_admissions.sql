@@ -1,5 +1,5 @@
--- Records for finalize_batches that these admissions were made, or are known to be conflicts: one row per kind and partner. It reads
--- and inserts in two statements: see record_changes.
+-- Records for finalize_batches that these admissions were made, or are known to be conflicts: one row per
+-- kind and partner. It reads and inserts in two statements: see record_changes.
 create or replace function record_admissions(shard integer, event integer, admitted bigint[], admitted_again bigint[])
 returns void language plpgsql
 set enable_seqscan = off

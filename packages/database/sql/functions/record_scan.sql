@@ -1,14 +1,15 @@
--- Records one scan of a device, and decides its outcome: see record_scans, which has locked the device and the seat. "allowed_gates" are
--- the gates of the device. A decision of the device gets a time after "earliest" and before "asked_at". The signature of the call is
--- stored with its last scan, otherwise null. Returns
+-- Records one scan of a device, and decides its outcome: see record_scans, which has locked the device and
+-- the seat. "allowed_gates" are the gates of the device. A decision of the device gets a time after
+-- "earliest" and before "asked_at". The signature of the call is stored with its last scan, otherwise null.
+-- Returns
 --
 --   result     the outcome, as json
 --   is_new     whether the scan was not stored before
 --   admission  the serial of a new admission that counts; null: none
 --   conflicts  the serials of the admissions that are conflicts from now on
 create or replace function record_scan(
-  shard integer, device integer, event integer, allowed_gates integer[], input json, asked_at timestamptz, earliest timestamptz,
-  valid_from timestamptz, valid_until timestamptz, call_signature bytea, call_sent_at text,
+  shard integer, device integer, event integer, allowed_gates integer[], input json, asked_at timestamptz,
+  earliest timestamptz, valid_from timestamptz, valid_until timestamptz, call_signature bytea, call_sent_at text,
   out result json, out is_new boolean, out admission bigint, out conflicts bigint[]
 ) returns record language plpgsql
 set enable_seqscan = off
@@ -46,7 +47,8 @@ begin
   from registrations
   where shard_id = shard and serial = scan.serial and event_id = event
     and (ticket_id = scan.ticket or pass_code = scan.code) and coalesce(held_until = 'infinity', true);
-  -- A question is asked now, after the wait for the locks. A decision was made after the scan before it, and not in the future.
+  -- A question is asked now, after the wait for the locks. A decision was made after the scan before it, and
+  -- not in the future.
   scan_at := case
     when scan.decision is null and not scan.is_undo then clock_timestamp()
     else greatest(earliest, least(asked_at, scan.latest)) end;

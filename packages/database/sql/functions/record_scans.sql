@@ -1,11 +1,13 @@
--- Records scans of a device, and decides their outcomes. Safe to repeat: a scan that is stored already keeps its outcome. The caller has
--- checked signatures and hashes, and has sorted the scans by registration, then counter, so that two calls lock registrations in the same
--- order. Returns json: the outcomes; or a problem, with nothing stored: 'revoked', or 'forked' if another scan with the same counter, or
--- with another history, is stored. Locks the device, then the registrations and their seats (lock_seats). Runs as the owner, because
--- the API cannot read attendees.
+-- Records scans of a device, and decides their outcomes. Safe to repeat: a scan that is stored already keeps
+-- its outcome. The caller has checked signatures and hashes, and has sorted the scans by registration, then
+-- counter, so that two calls lock registrations in the same order. Returns json: the outcomes; or a problem,
+-- with nothing stored: 'revoked', or 'forked' if another scan with the same counter, or with another history,
+-- is stored. Locks the device, then the registrations and their seats (lock_seats). Runs as the owner,
+-- because the API cannot read attendees.
 --
--- A scan without a decision is a question, which is decided now. A scan with one was decided by the device. "of" is an earlier scan of
--- the device: the one that an 'undo' takes back, or the question that the device has decided itself, when it got no answer.
+-- A scan without a decision is a question, which is decided now. A scan with one was decided by the device.
+-- "of" is an earlier scan of the device: the one that an 'undo' takes back, or the question that the device
+-- has decided itself, when it got no answer.
 create or replace function record_scans(
   shard integer, device integer, input json, first_counter bigint, highest bigint, skew bigint, valid_from timestamptz,
   valid_until timestamptz, call_signature bytea, call_sent_at text
@@ -39,7 +41,8 @@ begin
     update devices set forked_counter = forked where shard_id = shard and id = device;
     return json_build_object('problem', 'forked', 'counter', forked);
   end if;
-  -- Those of the scans, and of the scans that they undo or decide. Read before: a function in a statement on a shard cannot read shards.
+  -- Those of the scans, and of the scans that they undo or decide. Read before: a function in a statement on
+  -- a shard cannot read shards.
   named := array(select serial from json_to_recordset(input) as i (serial bigint)) || array(
     select serial from json_to_recordset(input) as i ("of" bigint)
     cross join lateral (
@@ -56,7 +59,9 @@ begin
   )
   order by s.counter desc limit 1;
 
-  for scan in select value as fields, (value ->> 'counter')::bigint = highest as is_last from json_array_elements(input) loop
+  for scan in
+    select value as fields, (value ->> 'counter')::bigint = highest as is_last from json_array_elements(input)
+  loop
     select * into recorded from record_scan(
       shard, device, scanner.event_id, scanner.gates, scan.fields, asked_at, earliest, valid_from, valid_until,
       case when scan.is_last then call_signature end, case when scan.is_last then call_sent_at end
@@ -72,8 +77,8 @@ begin
     perform record_admissions(shard, scanner.event_id, admitted, admitted_again);
   end if;
   update devices
-  set last_contact_at = asked_at, skew_ms = skew, received = received + stored, last_counter = greatest(last_counter, highest),
-    signed_off_at = case when stored = 0 then signed_off_at end
+  set last_contact_at = asked_at, skew_ms = skew, received = received + stored,
+    last_counter = greatest(last_counter, highest), signed_off_at = case when stored = 0 then signed_off_at end
   where shard_id = shard and id = device;
   return json_build_object('outcomes', array_to_json(results));
 end $$;

@@ -1,6 +1,7 @@
--- Grants the seats of any batch: several tickets, too few seats, allocations, holds, known keys and registered attendees. Counts them
--- as taken and as held; reserve_batch, which explains the arguments, writes the registrations. Locks the wanted tickets in id order.
--- Everything else that it writes belongs to these tickets. Returns
+-- Grants the seats of any batch: several tickets, too few seats, allocations, holds, known keys and
+-- registered attendees. Counts them as taken and as held; reserve_batch, which explains the arguments, writes
+-- the registrations. Locks the wanted tickets in id order. Everything else that it writes belongs to these
+-- tickets. Returns
 --
 --   outcomes         by position; null: all are registered
 --   granted          by position: the serial of the new seat, or null

@@ -1,7 +1,8 @@
--- Takes these changes for the journal. Returns them, by registration, waiting entry or admission, and the tickets whose state may have
--- changed. Null: none. A batch that is not in the journal yet, and whose registrations have changed, names its event no longer. So
--- finalization reads what is left of it, and publishes its confirmed holds with it: their change is not returned. The caller has
--- locked the journal head, and deletes the changes.
+-- Takes these changes for the journal. Returns them, by registration, waiting entry or admission, and the
+-- tickets whose state may have changed. Null: none. A batch that is not in the journal yet, and whose
+-- registrations have changed, names its event no longer. So finalization reads what is left of it, and
+-- publishes its confirmed holds with it: their change is not returned. The caller has locked the journal
+-- head, and deletes the changes.
 create or replace function take_changes(
   shard integer, published bigint[],
   out kinds text[], out events integer[], out partners integer[], out serials bigint[], out changed_tickets integer[]

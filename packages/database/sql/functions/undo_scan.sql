@@ -1,6 +1,7 @@
--- Takes an earlier scan of the device back, and the admission that it made, if any. A scan with the direction 'undo' does so
--- ("is_undo"), and a scan that the device decided itself when it got no answer: that one replaces the question, but no decision.
--- Returns the admissions that are conflicts from now on. The caller has locked the seat.
+-- Takes an earlier scan of the device back, and the admission that it made, if any. A scan with the direction
+-- 'undo' does so ("is_undo"), and a scan that the device decided itself when it got no answer: that one
+-- replaces the question, but no decision. Returns the admissions that are conflicts from now on. The caller
+-- has locked the seat.
 create or replace function undo_scan(shard integer, device integer, scan bigint, is_undo boolean, undo_at timestamptz)
 returns bigint[] language plpgsql
 set enable_seqscan = off
