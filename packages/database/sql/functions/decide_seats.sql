@@ -60,6 +60,7 @@ begin
       same_as[i] := attending[repeats[i]];
     end if;
 
+    continue when call_firsts is null;
     is_refused := i <> call_firsts[next_call] and is_refused or outcome not in ('registered', 'existing');
     continue when i is distinct from call_lasts[next_call];
     if is_refused and call_all[next_call] and coalesce(known[i], 'existing') = 'existing' then

@@ -16,7 +16,6 @@ create or replace function find_earlier(
   digests uuid[], returns_existing boolean[],
   out known text[], out known_serials bigint[], out known_codes bigint[], out is_duplicate boolean[]
 ) returns record language plpgsql
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare

@@ -21,7 +21,6 @@ create or replace function limit_partners(
   out own_left integer[], out caps_left integer[], out holds_left integer[], out hold_limits integer[],
   out limited_seats integer[], out are_limits_kept boolean
 ) returns record language plpgsql
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare

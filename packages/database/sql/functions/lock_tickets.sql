@@ -13,32 +13,28 @@ create or replace function lock_tickets(
   out seats_left integer[], out set_aside integer[], out capacities integer[], out sale_ends timestamptz[],
   out allocated integer[]
 ) returns record language plpgsql
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  index integer := 1;
+  -- By wanted ticket: ticket and event in one number, so that one look-up compares both.
+  wanted_keys constant bigint[] := array(
+    select ticket::bigint << 32 | event from unnest(wanted_tickets, wanted_events) as wanted (ticket, event)
+  );
   entry record;
 begin
   seats_left := array_fill(null::integer, array[cardinality(wanted_tickets)]);
   for entry in
-    select id, event_id, allocated, capacity, sale_ends_at,
-      case when waiting > 0 then 0 else capacity - taken end as seats,
-      active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
+    select id, allocated, capacity, sale_ends_at, case when waiting > 0 then 0 else capacity - taken end as seats,
+      active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale,
+      array_position(wanted_keys, id::bigint << 32 | event_id) as index
     from tickets
-    where shard_id = shard and id = any(wanted_tickets) and exists (
-      select from unnest(wanted_tickets, wanted_events) as wanted (ticket, event) where ticket = id and event = event_id
-    )
+    where shard_id = shard and id = any(wanted_tickets) and id::bigint << 32 | event_id = any(wanted_keys)
     order by id
     for no key update
   loop
-    -- A ticket has one event, so the rows come in the order of the wanted tickets.
-    while (wanted_tickets[index], wanted_events[index]) <> (entry.id, entry.event_id) loop
-      index := index + 1;
-    end loop;
-    seats_left[index] := case when entry.on_sale then entry.seats else -1 end;
-    capacities[index] := entry.capacity;
-    sale_ends[index] := entry.sale_ends_at;
+    seats_left[entry.index] := case when entry.on_sale then entry.seats else -1 end;
+    capacities[entry.index] := entry.capacity;
+    sale_ends[entry.index] := entry.sale_ends_at;
     if entry.allocated then
       allocated := allocated || entry.id;
     end if;

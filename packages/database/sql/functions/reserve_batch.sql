@@ -125,26 +125,28 @@ begin
     if last_serial > 9007199254740991 then
       raise exception 'the serials are used up' using errcode = 'sequence_generator_limit_exceeded';
     end if;
-    -- Sorted: a batch can wait for another one's attendee, and with one order for all batches no two wait for
-    -- each other.
-    insert into registrations (
-      shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code, attendee_digest, held_until,
-      hold_id, partner_reference, full_name, email_address, phone_number, gender, table_or_seat, extra_data_1,
-      extra_data_2
-    )
-    select shard, serial, batch, position, wanted_tickets[ticket], wanted_events[ticket], partner_id, pass_code, digest,
-      expiry, hold_id, partner_reference, full_name, email_address, phone_number, gender, table_or_seat, extra_data_1,
-      extra_data_2
-    from (
-      select unnest(granted) as serial, generate_series(1, size) as position, unnest(tickets) as ticket,
-        unnest(partners) as partner_id, unnest(pass_codes) as pass_code, unnest(digests) as digest,
-        unnest(expiries) as expiry, unnest(hold_ids) as hold_id, unnest(partner_references) as partner_reference,
-        unnest(full_names) as full_name, unnest(email_addresses) as email_address,
-        unnest(phone_numbers) as phone_number, unnest(genders) as gender, unnest(tables_or_seats) as table_or_seat,
-        unnest(extra_data_1) as extra_data_1, unnest(extra_data_2) as extra_data_2
-    ) input
-    where serial is not null
-    order by wanted_events[ticket], digest, position;
+    if digests is null and held_seconds is null and partner_references is null then
+      insert into registrations (
+        shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code,
+        full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+      )
+      select shard, serial, batch, position, wanted_tickets[ticket], wanted_events[ticket], partner_id, pass_code,
+        full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
+      from (
+        select unnest(granted) as serial, generate_series(1, size) as position, unnest(tickets) as ticket,
+          unnest(partners) as partner_id, unnest(pass_codes) as pass_code, unnest(full_names) as full_name,
+          unnest(email_addresses) as email_address, unnest(phone_numbers) as phone_number, unnest(genders) as gender,
+          unnest(tables_or_seats) as table_or_seat, unnest(extra_data_1) as extra_data_1,
+          unnest(extra_data_2) as extra_data_2
+      ) input
+      where serial is not null;
+    else
+      perform insert_sorted(
+        shard, batch, wanted_tickets, wanted_events, granted, tickets, partners, pass_codes, digests, expiries, hold_ids,
+        partner_references, full_names, email_addresses, phone_numbers, genders, tables_or_seats, extra_data_1,
+        extra_data_2
+      );
+    end if;
     if sold_out is not null then
       insert into changes (shard_id, kind, ticket_id) select shard, 'ticket', id from unnest(sold_out) as id;
     end if;

@@ -18,19 +18,13 @@ create or replace function reserve_general(
   out outcomes text[], out granted bigint[], out remembered bigint[], out replays bigint[], out limits integer[],
   out expiries timestamptz[], out sold_out integer[]
 ) returns record language plpgsql
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
   size constant integer := cardinality(tickets);
   seats_suffice boolean := true;
-  -- By wanted ticket: see lock_tickets.
-  seats_left integer[];
-  set_aside integer[];
-  capacities integer[];
-  sale_ends timestamptz[];
-  allocated integer[];
+  -- The wanted tickets: see lock_tickets.
+  wanted record;
   -- By ticket and partner: the number of seats that the partner holds.
   held_tickets integer[];
   held_partners integer[];
@@ -47,30 +41,32 @@ declare
   -- By wanted ticket, and by limit: the number of granted seats.
   sold integer[];
   limited_seats integer[];
+  -- By ticket of which seats are granted.
+  sold_tickets integer[];
+  sold_seats integer[];
   -- By position: the position whose seat an 'existing' attendee of this batch shares.
   same_as integer[];
 begin
   replays := '{}';
-  select * from lock_tickets(shard, wanted_tickets, wanted_events)
-  into seats_left, set_aside, capacities, sale_ends, allocated;
+  wanted := lock_tickets(shard, wanted_tickets, wanted_events);
   for i in 1 .. cardinality(wanted_tickets) loop
-    seats_suffice := seats_suffice and coalesce(seats_left[i] - set_aside[i] >= wanted_seats[i], false);
+    seats_suffice := seats_suffice and coalesce(wanted.seats_left[i] - wanted.set_aside[i] >= wanted_seats[i], false);
   end loop;
   if held_seconds is not null then
     -- Their sums are inserted again below. The tickets are locked, so no other batch does the same.
     with gone as (
       delete from held_seats
       where shard_id = shard and partner_id = any(partners) and ticket_id = any(array(
-        select id from unnest(wanted_tickets, seats_left) as wanted (id, seats) where seats is not null
+        select id from unnest(wanted_tickets, wanted.seats_left) as _ (id, seats) where seats is not null
       ))
       returning ticket_id, partner_id, seats
     )
     select array_agg(ticket_id), array_agg(partner_id), array_agg(seats) from gone
     into held_tickets, held_partners, held_numbers;
   end if;
-  if allocated is not null or held_seconds is not null and hold_percent is not null then
+  if wanted.allocated is not null or held_seconds is not null and hold_percent is not null then
     select * from limit_partners(
-      shard, wanted_tickets, allocated, capacities, hold_percent, tickets, partners, held_seconds,
+      shard, wanted_tickets, wanted.allocated, wanted.capacities, hold_percent, tickets, partners, held_seconds,
       held_tickets, held_partners, held_numbers
     )
     into limit_indexes, limited_tickets, limited_partners, own_left, caps_left, holds_left, hold_limits, limited_seats,
@@ -84,34 +80,38 @@ begin
   else
     select * from decide_seats(
       shard, tickets, partners, call_firsts, call_lasts, call_all, returns_existing, repeats, held_seconds, known,
-      is_duplicate, seats_left, set_aside, limit_indexes, own_left, caps_left, holds_left
+      is_duplicate, wanted.seats_left, wanted.set_aside, limit_indexes, own_left, caps_left, holds_left
     )
     into outcomes, same_as, sold, limited_seats;
     granted := array_fill(null::bigint, array[size]);
     remembered := granted;
-    for i in 1 .. size loop
-      if outcomes[i] = 'hold-limit' then
-        limits := limits || array[array[i, hold_limits[coalesce(limit_indexes[i], 1)]]];
-      end if;
-      if known[i] is null and outcomes[i] = 'registered' then
-        granted[i] := nextval('registrations_serial_seq');
-        remembered[i] := granted[i];
-      elsif outcomes[i] = 'existing' or known[i] not in ('existing', 'key-reused') then
-        if known[i] is null then
-          known_serials[i] := granted[same_as[i]];
-          known_codes[i] := pass_codes[same_as[i]];
+    -- Otherwise nobody has a seat, and nothing is left to do.
+    if known is not null or outcomes && '{registered,existing}' then
+      for i in 1 .. size loop
+        if known[i] is null and outcomes[i] = 'registered' then
+          granted[i] := nextval('registrations_serial_seq');
+          remembered[i] := granted[i];
+        elsif outcomes[i] = 'existing' or known[i] not in ('existing', 'key-reused') then
+          if known[i] is null then
+            known_serials[i] := granted[same_as[i]];
+            known_codes[i] := pass_codes[same_as[i]];
+          end if;
+          remembered[i] := known_serials[i];
+          replays := replays || array[array[i, known_serials[i], known_codes[i]]];
         end if;
-        remembered[i] := known_serials[i];
-        replays := replays || array[array[i, known_serials[i], known_codes[i]]];
-      end if;
-    end loop;
+      end loop;
+    end if;
+    if 'hold-limit' = any(outcomes) then
+      select array_agg(array[position, hold_limits[coalesce(limit_indexes[position], 1)]] order by position) into limits
+      from unnest(outcomes) with ordinality as _ (outcome, position) where outcome = 'hold-limit';
+    end if;
   end if;
 
   if held_seconds is not null then
     expiries := array(
       select case when held_for is not null then least(
         now() + make_interval(secs => held_for),
-        min(sale_ends[ticket]) over (partition by coalesce(hold_id::text, position::text))
+        min((wanted.sale_ends)[ticket]) over (partition by coalesce(hold_id::text, position::text))
       ) end
       from unnest(tickets, held_seconds, hold_ids) with ordinality as input (ticket, held_for, hold_id, position)
       order by position
@@ -128,16 +128,22 @@ begin
     group by ticket, partner
     having sum(seats) <> 0;
   end if;
-  if 0 < any(sold) then
-    update tickets set taken = taken + grant_of.seats
-    from unnest(wanted_tickets, sold) as grant_of (ticket, seats)
-    where shard_id = shard and id = any(wanted_tickets) and id = grant_of.ticket and grant_of.seats > 0;
-    if allocated is not null then
-      update allocations set taken = taken + grant_of.seats
-      from unnest(limited_tickets, limited_partners, limited_seats) as grant_of (ticket, partner, seats)
-      where shard_id = shard and ticket_id = grant_of.ticket and partner_id = grant_of.partner and grant_of.seats > 0;
+  -- A ticket can be wanted under several events, of which one has its seats.
+  for i in 1 .. cardinality(wanted_tickets) loop
+    continue when sold[i] = 0;
+    sold_tickets := sold_tickets || wanted_tickets[i];
+    sold_seats := sold_seats || sold[i];
+    if sold[i] = wanted.seats_left[i] then
+      sold_out := sold_out || wanted_tickets[i];
     end if;
-    select array_agg(id) into sold_out from unnest(wanted_tickets, seats_left, sold) as _ (id, seats, sold)
-    where sold > 0 and sold = seats;
+  end loop;
+  if sold_tickets is not null then
+    update tickets set taken = taken + sold_seats[array_position(sold_tickets, id)]
+    where shard_id = shard and id = any(sold_tickets);
+    if wanted.allocated is not null then
+      update allocations set taken = taken + sold_to.seats
+      from unnest(limited_tickets, limited_partners, limited_seats) as sold_to (ticket, partner, seats)
+      where shard_id = shard and ticket_id = sold_to.ticket and partner_id = sold_to.partner and sold_to.seats > 0;
+    end if;
   end if;
 end $$;
