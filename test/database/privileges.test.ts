@@ -371,6 +371,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   lock_tickets: ['api'],
   limit_partners: ['api'],
   decide_seats: ['api'],
+  insert_registrations: ['api'],
   change_registrations: ['api', 'console'],
   change_holds: ['api'],
   replace_attendee: ['api', 'console'],
