@@ -1,8 +1,8 @@
 -- Finds the registrations of a batch that get an earlier answer or seat. Returns, by position (all null if
 -- there is nothing):
 --
---   known          the answer that the idempotency key got before, or 'key-reused' if that was another request.
---                  'existing': the attendee gets its seat again
+--   known          the answer that the idempotency key got before, or 'key-reused' if that was another
+--                  request. 'existing': the attendee gets its seat again
 --   known_serials  the serial of that answer or seat, and
 --   known_codes    its pass code. Null without a seat, or if the registration no longer exists
 --   is_duplicate   the attendee is registered already, and does not get its seat again

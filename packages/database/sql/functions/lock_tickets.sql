@@ -2,8 +2,8 @@
 -- this order: with the id alone, a wrong event reference would lock another event's ticket. Returns, by
 -- wanted ticket:
 --
---   seats_left  the free seats. Null: the event has no such ticket. Negative: it is not on sale. 0 while somebody
---               waits for it
+--   seats_left  the free seats. Null: the event has no such ticket. Negative: it is not on sale. 0 while
+--               somebody waits for it
 --   set_aside   how many of them are reserved for partners
 --   capacities, sale_ends
 --

@@ -1,8 +1,8 @@
 -- Reserves the seats of a batch: one round trip, one transaction. Returns json:
 --
 --   outcomes   by position; null: all are registered
---   serials    by position: the seats granted by this call; null: all, and their serials follow "first". An older
---              API does not know "first"
+--   serials    by position: the seats granted by this call; null: all, and their serials follow "first". An
+--              older API does not know "first"
 --   first      the lowest of them; null: none
 --   replays    [position, serial, pass code] of registrations that get their earlier answer again, or whose
 --              attendee has a seat already ('existing'); serial and pass code are null without a seat
@@ -27,8 +27,8 @@
 -- values to the next step. They are also the arguments, in place of one array of a composite type: Postgres
 -- parses those of 64 seats in 45 µs, and the composite values in 100.
 --
--- Locks are taken in one order: tickets by id, then attendees, then keys, each sorted. So two batches can never
--- deadlock.
+-- Locks are taken in one order: tickets by id, then attendees, then keys, each sorted. So two batches can
+-- never deadlock.
 create or replace function reserve_batch(
   shard integer, batch uuid, is_repeat boolean, lock_within_ms integer, relay_after interval, remembered_for interval,
   wanted_tickets integer[], wanted_events integer[], wanted_seats integer[],
@@ -143,9 +143,9 @@ begin
       where serial is not null;
     else
       perform insert_registrations(
-        shard, batch, wanted_tickets, wanted_events, granted, tickets, partners, pass_codes, digests, expiries, hold_ids,
-        partner_references, full_names, email_addresses, phone_numbers, genders, tables_or_seats, extra_data_1,
-        extra_data_2
+        shard, batch, wanted_tickets, wanted_events, granted, tickets, partners, pass_codes, digests, expiries,
+        hold_ids, partner_references, full_names, email_addresses, phone_numbers, genders, tables_or_seats,
+        extra_data_1, extra_data_2
       );
     end if;
     if sold_out is not null then

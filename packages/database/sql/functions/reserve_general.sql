@@ -85,7 +85,7 @@ begin
     into outcomes, same_as, sold, limited_seats;
     granted := array_fill(null::bigint, array[size]);
     remembered := granted;
-    -- Otherwise nobody has a seat, and nothing is left to do.
+    -- Skipped if the tickets are sold out: most batches of a launch come then.
     if known is not null or outcomes && '{registered,existing}' then
       for i in 1 .. size loop
         if known[i] is null and outcomes[i] = 'registered' then
