@@ -24,15 +24,17 @@ declare
 begin
   seats_left := array_fill(null::integer, array[cardinality(wanted_tickets)]);
   for entry in
-    select id, allocated, capacity, sale_ends_at, case when waiting > 0 then 0 else capacity - taken end as seats,
-      active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale,
-      array_position(wanted_keys, id::bigint << 32 | event_id) as index
+    select id, allocated, capacity, sale_ends_at, array_position(wanted_keys, id::bigint << 32 | event_id) as index,
+      case
+        when not active or now() < sale_starts_at or now() >= sale_ends_at then -1
+        when waiting > 0 then 0
+        else capacity - taken end as seats
     from tickets
     where shard_id = shard and id = any(wanted_tickets) and id::bigint << 32 | event_id = any(wanted_keys)
     order by id
     for no key update
   loop
-    seats_left[entry.index] := case when entry.on_sale then entry.seats else -1 end;
+    seats_left[entry.index] := entry.seats;
     capacities[entry.index] := entry.capacity;
     sale_ends[entry.index] := entry.sale_ends_at;
     if entry.allocated then

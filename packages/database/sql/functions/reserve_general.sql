@@ -77,6 +77,11 @@ begin
     -- Everybody gets a seat.
     granted := array(select nextval('registrations_serial_seq') from generate_series(1, size));
     sold := wanted_seats;
+  elsif known is null and is_duplicate is null and 0 = all(wanted.seats_left) then
+    -- Sold out, as most batches of a launch.
+    outcomes := array_fill('sold-out'::text, array[size]);
+    sold := array_fill(0, array[cardinality(wanted_tickets)]);
+    granted := array_fill(null::bigint, array[size]);
   else
     select * from decide_seats(
       shard, tickets, partners, call_firsts, call_lasts, call_all, returns_existing, repeats, held_seconds, known,
@@ -85,22 +90,19 @@ begin
     into outcomes, same_as, sold, limited_seats;
     granted := array_fill(null::bigint, array[size]);
     remembered := granted;
-    -- Skipped if the tickets are sold out: most batches of a launch come then.
-    if known is not null or outcomes && '{registered,existing}' then
-      for i in 1 .. size loop
-        if known[i] is null and outcomes[i] = 'registered' then
-          granted[i] := nextval('registrations_serial_seq');
-          remembered[i] := granted[i];
-        elsif outcomes[i] = 'existing' or known[i] not in ('existing', 'key-reused') then
-          if known[i] is null then
-            known_serials[i] := granted[same_as[i]];
-            known_codes[i] := pass_codes[same_as[i]];
-          end if;
-          remembered[i] := known_serials[i];
-          replays := replays || array[array[i, known_serials[i], known_codes[i]]];
+    for i in 1 .. size loop
+      if known[i] is null and outcomes[i] = 'registered' then
+        granted[i] := nextval('registrations_serial_seq');
+        remembered[i] := granted[i];
+      elsif outcomes[i] = 'existing' or known[i] not in ('existing', 'key-reused') then
+        if known[i] is null then
+          known_serials[i] := granted[same_as[i]];
+          known_codes[i] := pass_codes[same_as[i]];
         end if;
-      end loop;
-    end if;
+        remembered[i] := known_serials[i];
+        replays := replays || array[array[i, known_serials[i], known_codes[i]]];
+      end if;
+    end loop;
     if 'hold-limit' = any(outcomes) then
       select array_agg(array[position, hold_limits[coalesce(limit_indexes[position], 1)]] order by position) into limits
       from unnest(outcomes) with ordinality as _ (outcome, position) where outcome = 'hold-limit';
@@ -128,15 +130,10 @@ begin
     group by ticket, partner
     having sum(seats) <> 0;
   end if;
-  -- A ticket can be wanted under several events, of which one has its seats.
-  for i in 1 .. cardinality(wanted_tickets) loop
-    continue when sold[i] = 0;
-    sold_tickets := sold_tickets || wanted_tickets[i];
-    sold_seats := sold_seats || sold[i];
-    if sold[i] = wanted.seats_left[i] then
-      sold_out := sold_out || wanted_tickets[i];
-    end if;
-  end loop;
+  -- A ticket can be wanted under several events, but it has seats for one of them.
+  select array_agg(id), array_agg(seats), array_agg(id) filter (where seats = free)
+  into sold_tickets, sold_seats, sold_out
+  from unnest(wanted_tickets, sold, wanted.seats_left) as _ (id, seats, free) where seats > 0;
   if sold_tickets is not null then
     update tickets set taken = taken + sold_seats[array_position(sold_tickets, id)]
     where shard_id = shard and id = any(sold_tickets);
