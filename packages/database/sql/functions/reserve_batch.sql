@@ -53,7 +53,7 @@ declare
   is_plain boolean;
   -- How many seats the ticket of a plain batch had left.
   seats integer;
-  -- What is granted: see reserve_general.
+  -- The seats that are granted: see reserve_general.
   outcomes text[];
   granted bigint[];
   remembered bigint[];
