@@ -13,7 +13,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeEach, describe, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { connectInTest } from '../harness/connect-in-test.ts';
 import { eventTest } from '../harness/event-test.ts';
@@ -487,7 +487,7 @@ describe('functions', () => {
     expect(await mayCall(connections.worker, `select find_news(0, 'mail')`)).toBe(false);
   });
 
-  test('that a migration adds are executed by the services before it repeats their grants', async () => {
+  test('that a migration adds are executed by the services before it repeats their grants', async ({ onTestFinished }) => {
     const { db } = given.database;
     const { call } = (await callsIn('public')).find(({ name }) => name === 'find_earlier')!;
     await sql`drop function find_earlier`.execute(db);

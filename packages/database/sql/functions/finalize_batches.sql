@@ -4,9 +4,9 @@
 -- the journal head, then the batches and the registrations of holds that were confirmed before their batch.
 -- Runs as the owner, because callers have no other right to write the journal.
 --
--- A plain batch names its event and partner, and its serials have no gaps. The content of another batch is read
--- from its registrations. An older release listed it in the batch (events, partners, serials): nothing reads
--- these columns any more.
+-- A plain batch names its event and partner, and its serials have no gaps. The content of another batch is
+-- read from its registrations. An older release listed it in the batch (events, partners, serials): nothing
+-- reads these columns any more.
 create or replace function finalize_batches(
   shard integer, ids uuid[], failure_code text, most integer
 ) returns integer[]

@@ -1,6 +1,6 @@
 -- Inserts the registrations of a batch with attendees that may register once, holds, or references of
--- partners. "granted" is null where no seat is granted. Sorted by attendee: a batch can wait for another one's
--- attendee, and with one order for all batches no two wait for each other.
+-- partners. "granted" is null where no seat is granted. Sorted by attendee: a batch can wait for another
+-- one's attendee, and with one order for all batches no two wait for each other.
 create or replace function insert_registrations(
   shard integer, batch uuid, wanted_tickets integer[], wanted_events integer[], granted bigint[], tickets integer[],
   partners integer[], pass_codes bigint[], digests uuid[], expiries timestamptz[], hold_ids uuid[],
