@@ -487,7 +487,9 @@ describe('functions', () => {
     expect(await mayCall(connections.worker, `select find_news(0, 'mail')`)).toBe(false);
   });
 
-  test('that a migration adds are executed by the services before it repeats their grants', async ({ onTestFinished }) => {
+  test('that a migration adds are executed by the services before it repeats their grants', async ({
+    onTestFinished,
+  }) => {
     const { db } = given.database;
     const { call } = (await callsIn('public')).find(({ name }) => name === 'find_earlier')!;
     await sql`drop function find_earlier`.execute(db);
