@@ -17,7 +17,7 @@ import { afterAll, beforeEach, describe, expect } from 'vitest';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { connectInTest } from '../harness/connect-in-test.ts';
 import { eventTest } from '../harness/event-test.ts';
-import { sumOverServers } from '../harness/lock-waiters.ts';
+import { countLockWaiters, sumOverServers } from '../harness/lock-waiters.ts';
 import { runCli, startProcess } from '../harness/service-process.ts';
 import { grantServiceRoles, roleOf, underTest } from '../harness/service-roles.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
@@ -364,6 +364,14 @@ describe.for(SERVICES)('the role of the %s', (service) => {
 /** Who may execute each of our functions, besides the owner. A new function has to be listed here. */
 const EXECUTED_BY: Record<string, ServiceName[]> = {
   reserve_batch: ['api'],
+  // Called by reserve_batch, with the rights of its caller.
+  find_first_answer: ['api'],
+  find_earlier: ['api'],
+  reserve_general: ['api'],
+  lock_tickets: ['api'],
+  limit_partners: ['api'],
+  decide_seats: ['api'],
+  insert_registrations: ['api'],
   change_registrations: ['api', 'console'],
   change_holds: ['api'],
   replace_attendee: ['api', 'console'],
@@ -380,7 +388,15 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   release_registrations: [],
   change_waiting: [],
   serve_waiting: [],
+  take_changes: [],
+  append_entries: [],
+  append_ticket_states: [],
   record_scans: ['api'],
+  record_scan: [],
+  find_fork: [],
+  undo_scan: [],
+  admit_scan: [],
+  record_admissions: [],
   settle_admissions: [],
   lock_seats: [],
   find_news: ['delivery', 'console'],
@@ -469,6 +485,25 @@ describe('functions', () => {
     await distribute(given.database.db);
     for (const service of SERVICES) await assertGranted(connections[service], service);
     expect(await mayCall(connections.worker, `select find_news(0, 'mail')`)).toBe(false);
+  });
+
+  test('that a migration adds are executed by the services before it repeats their grants', async ({
+    onTestFinished,
+  }) => {
+    const { db } = given.database;
+    const { call } = (await callsIn('public')).find(({ name }) => name === 'find_earlier')!;
+    await sql`drop function find_earlier`.execute(db);
+    await sql`delete from schema_files where name = 'find_earlier'`.execute(db);
+    // The grants write to this table.
+    const holder = await db.startTransaction().execute();
+    onTestFinished(async () => void (holder.isCommitted || (await holder.rollback().execute())));
+    await sql`lock table service_roles in exclusive mode`.execute(holder);
+    const migrated = migrate(db);
+    await expect.poll(() => countLockWaiters(db)).toBe(1);
+    expect(await mayCall(connections.api, call)).toBe(true);
+    expect(await mayCall(connections.worker, call)).toBe(false);
+    await holder.commit().execute();
+    expect(await migrated).toEqual(['find_earlier']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { inTransaction, type Database } from '../connection/connect.ts';
-import { readGrants } from './missing-privileges.ts';
+import { parseGrants, readGrants } from './missing-privileges.ts';
 import type { ServiceName } from './services.ts';
 
 /**
@@ -49,6 +49,18 @@ export function grantPrivileges(db: Database, service: ServiceName, role: string
 /** Repeats the grants of every service, after a migration. */
 export async function regrant(db: Database) {
   for (const { role, service } of await listServiceRoles(db)) await grantPrivileges(db, service, role);
+}
+
+/** Grants these functions to the services that call them, without their other grants. Does nothing in an empty database. */
+export async function grantFunctions(db: Database, functions: ReadonlySet<string>) {
+  const { rows } = await sql<{ isEmpty: boolean }>`
+    select to_regclass('service_roles') is null as "isEmpty"`.execute(db);
+  if (rows[0]!.isEmpty) return;
+  for (const { role, service } of await listServiceRoles(db)) {
+    const grants = parseGrants(await readGrants(service)).filter(({ kind }) => kind === 'function');
+    for (const name of grants.flatMap(({ names }) => names).filter((called) => functions.has(called)))
+      await sql`grant execute on function ${sql.ref(name)} to ${sql.id(role)}`.execute(db);
+  }
 }
 
 /** Returns the existing roles to which a service was granted. */

@@ -4,7 +4,7 @@ import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Database } from '../connection/connect.ts';
-import { regrant } from '../roles/grant-privileges.ts';
+import { grantFunctions, regrant } from '../roles/grant-privileges.ts';
 import { assertGranted } from '../roles/missing-privileges.ts';
 import type { ServiceName } from '../roles/services.ts';
 import { distributeFunctions, isCluster, isDistributed } from './distribute.ts';
@@ -68,9 +68,15 @@ const SEARCH_PATH = `
   select set_config('search_path', current_setting('search_path') || ', pg_temp', true)
   where current_setting('search_path') !~ '\\mpg_temp\\M'`;
 
-/** Running services keep their right to call a function that is replaced. */
+/**
+ * Running services keep their right to call a function that is replaced. They also get the right to call a new one: from the end of
+ * this transaction on, a function that they call may call it.
+ */
 async function replaceFunctions(db: Database, files: SqlFile[]) {
   if (files.length === 0) return;
+  const { rows: before } = await sql<{ name: string }>`
+    select proname as name from pg_proc where pronamespace = current_schema()::regnamespace`.execute(db);
+  const added = files.map(({ name }) => name).filter((name) => !before.some((one) => one.name === name));
   const { rows: grants } = await sql<{ statement: string }>`
     select format('grant execute on function %I to %s', proname, grantee::regrole) as statement
     from pg_proc, aclexplode(proacl)
@@ -82,6 +88,7 @@ async function replaceFunctions(db: Database, files: SqlFile[]) {
   for (const file of files) await apply(db, file);
   if (await isDistributed(db)) await distributeFunctions(db);
   for (const { statement } of grants) await sql.raw(statement).execute(db);
+  if (added.length > 0) await grantFunctions(db, new Set(added));
 }
 
 /**
