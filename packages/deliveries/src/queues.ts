@@ -1,6 +1,6 @@
 import { askShards, shardIds, type Database } from '@floodgate/database';
 import { sql, type QueryResult, type RawBuilder } from 'kysely';
-import { deliveriesOf, type Queue } from './deliveries.ts';
+import { deliveriesOf, type Queue } from './delivery-rows.ts';
 
 // Changes and counts of deliveries, outside of the loop that sends them.
 
@@ -32,15 +32,16 @@ export async function queueEdition(
 }
 
 /** Rows that one statement reads and writes, so that it ends long before the timeout of statements. */
-const WRITTEN_AT_ONCE = 20_000;
+const ROWS_PER_STATEMENT = 20_000;
 
 /** Returns the last subject of the range after this one. Undefined: the range has all that are left. */
 const endOfRange = async (db: Database, queue: Queue, after: string) => {
   const rest = deliveriesOf(db, queue).where('subject', '>', after).orderBy('subject').select('subject');
-  return (await rest.offset(WRITTEN_AT_ONCE).limit(1).executeTakeFirst())?.subject;
+  return (await rest.offset(ROWS_PER_STATEMENT).limit(1).executeTakeFirst())?.subject;
 };
 
-type Write = (isWanted: RawBuilder<unknown>) => Promise<QueryResult<unknown>>;
+/** Writes the rows that meet a condition. */
+type Write = (isInRange: RawBuilder<unknown>) => Promise<QueryResult<unknown>>;
 
 /** Writes all deliveries of a queue, one range of subjects after another. Returns the number of rows that changed. */
 async function inRanges(db: Database, queue: Queue, write: Write): Promise<number> {
@@ -64,12 +65,12 @@ export async function queueFollowUps(
   { shardId, eventId, kind }: Queue,
   { after, revision }: { after: string; revision: number },
 ): Promise<number> {
-  const followUp: Write = (isWanted) =>
+  const followUp: Write = (isInRange) =>
     sql`
     insert into deliveries as kept (shard_id, event_id, kind, subject, revision)
     select shard_id, event_id, ${kind}::text, subject, ${revision}::integer from deliveries
     where shard_id = ${shardId} and event_id = ${eventId} and kind = ${after} and revision < ${revision}
-      and (state in ('sent', 'sending') or possibly_twice) and ${isWanted}
+      and (state in ('sent', 'sending') or possibly_twice) and ${isInRange}
     on conflict (shard_id, event_id, kind, subject) do update
     set revision = excluded.revision, ${AS_INSERTED}, due_at = excluded.due_at
     where kept.revision < excluded.revision`.execute(db);
@@ -82,12 +83,12 @@ export async function queueFollowUps(
  */
 export async function requeueDeliveries(db: Database, queue: Queue, subject: string | null): Promise<number> {
   const { shardId, eventId, kind } = queue;
-  const requeue: Write = (isWanted) =>
+  const requeue: Write = (isInRange) =>
     sql`
     update deliveries set state = 'queued', attempts = 0, possibly_twice = false, lease = null, reason = null,
       created_at = now(), tried_at = null, failing_since = null, due_at = now()
     where shard_id = ${shardId} and event_id = ${eventId} and kind = ${kind}
-      and ${isWanted} and state not in ('queued', 'sending', 'cancelled')`.execute(db);
+      and ${isInRange} and state not in ('queued', 'sending', 'cancelled')`.execute(db);
   if (subject === null) return inRanges(db, queue, requeue);
   return Number((await requeue(sql`subject = ${subject}`)).numAffectedRows);
 }
@@ -131,7 +132,7 @@ export const findDelivery = (db: Database, queue: Queue, subject: string) =>
     .executeTakeFirst();
 
 /** Maximum number of rows that one statement deletes. */
-const PRUNED_AT_ONCE = 5_000;
+const PRUNED_PER_STATEMENT = 5_000;
 
 /**
  * Deletes finished deliveries of a shard that are older than `days` and whose journal entry has expired. While the journal has the entry,
@@ -147,7 +148,7 @@ export async function pruneDeliveries(db: Database, shardId: number, days: numbe
           now() - make_interval(days => ${days}::integer),
           (select at from journal_segments where shard_id = ${shardId} order by last_offset limit 1)
         )
-      limit ${PRUNED_AT_ONCE}
+      limit ${PRUNED_PER_STATEMENT}
     ))`.execute(db);
-  return Number(numAffectedRows) >= PRUNED_AT_ONCE;
+  return Number(numAffectedRows) >= PRUNED_PER_STATEMENT;
 }

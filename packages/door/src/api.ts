@@ -2,11 +2,12 @@ import { success } from '@floodgate/contract';
 import { inCamelCase, readThroughCache } from '@floodgate/database';
 import { DRAW_WITHIN_MS } from '@floodgate/database/limits/quota-lease';
 import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
-import { admitBody } from '@floodgate/partners/body-room';
-import { countNothing, limitRate } from '@floodgate/partners/limits';
+import { admitBody } from '@floodgate/partners/body-memory';
+import { countNothing, limitRate } from '@floodgate/partners/rate-limit';
 import { createPassSigner, jwkSetOf, readEventDocument, readRevocations } from '@floodgate/passes';
 import { InvalidInput } from '@floodgate/service/failure';
 import { createFairQueue } from '@floodgate/service/fair-queue';
+import type { FastifyRequest } from 'fastify';
 import { addAdmissionsRoute } from './admissions.ts';
 import { noteContact, type DevicePrincipal } from './devices.ts';
 import { addDocument, described } from './document.ts';
@@ -41,17 +42,18 @@ export const doorApi = defineApi({
       });
     const parts = openParts(context);
     const enrol = createEnrolment(openLookups('enrolment'), clock);
+    const callerOf = (request: FastifyRequest) => request.device;
     const hooks = [
       authenticateDevice(openLookups('door tokens'), clock),
-      limitRate(counters, log, clock),
-      admitBody(),
+      limitRate({ db: counters, log, callerOf, clock }),
+      admitBody(callerOf),
       serveOneCall(),
     ];
     const addRoutes = async (door: Routes) => {
       await addDocument(door);
       addEnrolRoute(door, enrol);
       void door.register((ofDevices, _options, done) => {
-        for (const name of ['device', 'principal'] as const) ofDevices.decorateRequest(name, null as never);
+        ofDevices.decorateRequest('device', null as never);
         ofDevices.decorateRequest('countAs', countNothing);
         for (const hook of hooks) ofDevices.addHook('onRequest', hook);
         addStateRoutes(ofDevices, parts);
@@ -70,7 +72,7 @@ type Parts = ReturnType<typeof openParts>;
 
 function openParts(context: ApiContext) {
   const { reads, openPool, answerWithinMs: statementTimeoutMs, clock } = context;
-  // Separate from the reservations: after an outage, all devices send their scans at once.
+  // Separate from the reservations: after an outage, all devices send their scans together.
   const db = openPool({ purpose: 'door', maxConnections: CONNECTIONS, statementTimeoutMs });
   const documents = readThroughCache((id: number) => readEventDocument(reads, id), undefined, clock);
   return { ...context, db, documents, signer: createPassSigner({ db: reads }) };
@@ -138,7 +140,7 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
     return new Map(ofEvent.map(({ id, title }) => [id, title]));
   };
   const titles = readThroughCache(readTitles, undefined, clock);
-  const queue = createFairQueue({ answerWithinMs, abandonsStarted: false, clock });
+  const queue = createFairQueue({ answerWithinMs, timeoutAppliesToRunning: false, clock });
   door.post(
     '/scans',
     {
@@ -149,7 +151,8 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
     async ({ device, body, raw }, reply) => {
       const event = await documents.forceFetch(device.eventId);
       const record = () => recordScans(db, device, body, signer, event);
-      // Somebody waits at the gate. Scans that were decided offline can wait: after an outage, all devices send theirs at once.
+      // Somebody waits at the gate. Scans that were decided offline can wait: after an outage, all devices send theirs
+      // together.
       const isQuestion = body.scans.length === 1 && body.scans[0]!.decision === null;
       const recorded = isQuestion
         ? await record()
@@ -158,7 +161,9 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
         return recorded.problem === 'revoked'
           ? reply.fail('20', REVOKED)
           : reply.fail('11', {
-              message: `scans: another scan with the counter ${recorded.counter} was received before. Enrol the device again`,
+              message:
+                `scans: another scan with the counter ${recorded.counter} was received before. ` +
+                'Enrol the device again',
             });
       const ofTickets = await titles.forceFetch(device.eventId, { context: device.shardId });
       const isUnknown = isQuestion && recorded.outcomes[0]!.outcome === 'unknown';

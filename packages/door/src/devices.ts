@@ -84,25 +84,28 @@ export const updateDevice = (db: Database, shardId: number, id: number) =>
     .where(({ and }) => and({ shardId, id }));
 
 /** Resolves to the device of each token, in order. Undefined: nobody has the token. The tokens have the right form. */
-export async function findByTokens(db: Database, tokens: readonly string[]) {
+export async function findByTokens(
+  db: Database,
+  tokens: readonly string[],
+): Promise<(EnrolledDevice | undefined)[]> {
   const ids = tokens.map((token) => parseToken(token)!);
   const hashes = tokens.map((token) => digest(token).toString('hex'));
-  const { rows } = await sql<DevicePrincipal & { position: number }>`
+  const { rows } = await sql<EnrolledDevice & { position: number }>`
     select query.position, d.shard_id as "shardId", d.id as "deviceId", d.event_id as "eventId", d.name, d.gates,
       d.public_key as "publicKey", d.revoked_at as "revokedAt"
     from unnest(
-      ${plainArray(ids.map(({ shardId }) => shardId))}::integer[], ${plainArray(ids.map(({ id }) => id))}::integer[],
+      ${plainArray(ids.map(({ shardId }) => shardId))}::integer[],
+      ${plainArray(ids.map(({ id }) => id))}::integer[],
       ${plainArray(hashes)}::text[]
     ) with ordinality as query (shard_id, id, hash, position)
-    join devices d on d.shard_id = query.shard_id and d.id = query.id and d.token_hash = decode(query.hash, 'hex')`.execute(
-    db,
-  );
-  const found = new Map(rows.map(({ position, ...row }) => [position, row]));
-  return tokens.map((_, index) => found.get(index + 1));
+    join devices d on d.shard_id = query.shard_id and d.id = query.id
+      and d.token_hash = decode(query.hash, 'hex')`.execute(db);
+  const byPosition = new Map(rows.map(({ position, ...row }) => [position, row]));
+  return tokens.map((_, index) => byPosition.get(index + 1));
 }
 
-/** A device that sends a request. */
-export interface DevicePrincipal {
+/** A device that has a token. */
+export interface EnrolledDevice {
   shardId: number;
   deviceId: number;
   eventId: number;
@@ -110,6 +113,12 @@ export interface DevicePrincipal {
   gates: number[];
   publicKey: Buffer;
   revokedAt: Date | null;
+}
+
+/** A device that sends a request. */
+export interface DevicePrincipal extends EnrolledDevice {
+  kind: 'device';
+  requestsPerSecond: number;
 }
 
 /** Records a contact, the highest counter that the device has named, and whether it signs off (true) or resumes (false). */

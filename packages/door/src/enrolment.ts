@@ -10,7 +10,8 @@ const WAITING_LIMIT = 500;
 /** After a look-up that found a wrong code, the next one waits. So anybody who tries codes causes ten statements a second, and no more. */
 const PAUSE_MS = 100;
 
-interface Found {
+/** A device that has a code. */
+interface CodedDevice {
   eventId: number;
   name: string;
   /** Null: not enrolled yet. */
@@ -31,9 +32,9 @@ export function createEnrolment(db: Database, clock = systemClock) {
   const find = batchLoader(
     async (codes: string[]) => {
       if (hadWrong) await pause();
-      const found = await findCodes(db, codes);
-      hadWrong = found.includes(undefined);
-      return found;
+      const devices = await findCodes(db, codes);
+      hadWrong = devices.includes(undefined);
+      return devices;
     },
     { waitingLimit: WAITING_LIMIT },
   );
@@ -62,19 +63,22 @@ export function createEnrolment(db: Database, clock = systemClock) {
 }
 
 /** Resolves to the device of each code, in order. Undefined: no device has this code, or it was used, or its device was revoked. */
-async function findCodes(db: Database, codes: readonly string[]) {
+async function findCodes(
+  db: Database,
+  codes: readonly string[],
+): Promise<(CodedDevice | undefined)[]> {
   const parts = codes.map((code) => parseCode(code)!);
   const hashes = codes.map((code) => digest(code).toString('hex'));
-  const { rows } = await sql<Found & { position: number }>`
+  const { rows } = await sql<CodedDevice & { position: number }>`
     select query.position, d.event_id as "eventId", d.name, d.public_key as "publicKey",
       d.code_expires_at <= now() as "isExpired"
     from unnest(
-      ${plainArray(parts.map(({ shardId }) => shardId))}::integer[], ${plainArray(parts.map(({ id }) => id))}::integer[],
+      ${plainArray(parts.map(({ shardId }) => shardId))}::integer[],
+      ${plainArray(parts.map(({ id }) => id))}::integer[],
       ${plainArray(hashes)}::text[]
     ) with ordinality as query (shard_id, id, hash, position)
-    join devices d on d.shard_id = query.shard_id and d.id = query.id and d.code_hash = decode(query.hash, 'hex')`.execute(
-    db,
-  );
-  const found = new Map(rows.map(({ position, ...row }) => [position, row]));
-  return codes.map((_, index) => found.get(index + 1));
+    join devices d on d.shard_id = query.shard_id and d.id = query.id
+      and d.code_hash = decode(query.hash, 'hex')`.execute(db);
+  const byPosition = new Map(rows.map(({ position, ...row }) => [position, row]));
+  return codes.map((_, index) => byPosition.get(index + 1));
 }

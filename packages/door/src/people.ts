@@ -3,7 +3,8 @@ import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { sql } from 'kysely';
 
-interface Sides {
+/** Where and when a person was let in. */
+interface Admission {
   ticketId: number | null;
   area: string;
   gate: string;
@@ -28,11 +29,11 @@ export async function readPeople(db: Database, event: Event) {
   const exceptions = [...cancelled, ...letIn];
   const counted = await countPeople(db, event);
   const tickets = counted.map(({ seats, again, ...row }) => {
-    const here = (one: Sides) => one.ticketId === row.ticketId && one.area === row.area;
+    const here = (person: Admission) => person.ticketId === row.ticketId && person.area === row.area;
     const people = seats + again + letIn.filter(here).length;
     return { ...row, people, exceptions: again + exceptions.filter(here).length };
   });
-  const proved = tickets.every((one) => one.people - one.exceptions <= one.sold);
+  const proved = tickets.every((ticket) => ticket.people - ticket.exceptions <= ticket.sold);
   return { proved, tickets, cancelled, letIn };
 }
 
@@ -59,7 +60,7 @@ async function countPeople(db: Database, { id: eventId, shardId }: Event) {
 
 /** Returns the seats that were admitted and are cancelled now, in the order of their admissions, with the first admission in each area. */
 async function listCancelled(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
-  type Row = Omit<Sides, 'ticketId'> &
+  type Row = Omit<Admission, 'ticketId'> &
     Record<'serial' | 'passCode' | 'ticketId', number> & { cancelledAt: Date };
   const { rows } = await sql<Row>`
     with recursive passes (seat, serial) as (
@@ -86,12 +87,12 @@ async function listCancelled(db: Database, { id: eventId, shardId, passPrefix: p
       passReference: formatPassReference({ prefix, eventId, serial, passCode }),
       ...row,
     }))
-    .toSorted((one, other) => one.at.getTime() - other.at.getTime());
+    .toSorted((left, right) => left.at.getTime() - right.at.getTime());
 }
 
 /** Returns the people whom a device let in, although the server refused the scan when it arrived, and that were not undone. */
 async function listLetIn(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
-  type Row = Sides & {
+  type Row = Admission & {
     serial: number | null;
     passCode: number;
     reason: string;
@@ -100,7 +101,9 @@ async function listLetIn(db: Database, { id: eventId, shardId, passPrefix: prefi
   const { rows } = await sql<Row>`
     select s.serial, r.pass_code as "passCode", r.ticket_id as "ticketId", s.outcome as reason, s.at,
       coalesce(s.area, '') as area, coalesce(g.name, '') as gate, d.name as device, (
-        select json_build_object('serial', a.registration, 'passCode', ar.pass_code, 'gate', ag.name, 'device', ad.name, 'at', a.at)
+        select json_build_object(
+          'serial', a.registration, 'passCode', ar.pass_code, 'gate', ag.name, 'device', ad.name, 'at', a.at
+        )
         from admissions a
         join registrations ar on ar.shard_id = a.shard_id and ar.serial = a.registration
         join gates ag on ag.shard_id = a.shard_id and ag.id = a.gate_id

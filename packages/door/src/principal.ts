@@ -1,7 +1,7 @@
 import { batchLoader, readThroughCache, type Database } from '@floodgate/database';
 import type { Clock } from '@floodgate/service';
 import type { FastifyRequest as Request, onRequestAsyncHookHandler } from 'fastify';
-import { findByTokens, parseToken, type DevicePrincipal } from './devices.ts';
+import { findByTokens, parseToken, type DevicePrincipal, type EnrolledDevice } from './devices.ts';
 import { isSignedBy, textOf } from './signatures.ts';
 
 declare module 'fastify' {
@@ -43,15 +43,12 @@ export function authenticateDevice(db: Database, clock?: Clock): onRequestAsyncH
     if (device.revokedAt) return reply.fail('20', REVOKED);
     const fault = faultOf(request, device);
     if (fault) return refuse(fault);
-    request.device = device;
-    // The hooks that follow know the limits of partners.
-    const limited = { partnerId: -device.deviceId, requestsPerSecond: REQUESTS_PER_SECOND };
-    request.principal = limited as typeof request.principal;
+    request.device = { kind: 'device', requestsPerSecond: REQUESTS_PER_SECOND, ...device };
     return undefined;
   };
 }
 
-function faultOf({ headers, method, url }: Request, { publicKey }: DevicePrincipal): string | null {
+function faultOf({ headers, method, url }: Request, { publicKey }: EnrolledDevice): string | null {
   const { 'x-door-time': time, 'x-door-signature': signature } = headers;
   if (typeof time !== 'string' || !isNow(time))
     return 'x-door-time: the time of the server in Unix milliseconds';

@@ -107,7 +107,8 @@ async function countUndone(db: Database, { id: eventId, shardId }: Event) {
     join scans s on s.shard_id = u.shard_id and s.device_id = u.device_id and s.counter = u.of_counter
     where u.shard_id = ${shardId} and u.event_id = ${eventId} and u.of_counter is not null and u.direction = 'undo'
       and s.direction = 'in' and (s.decision = 'admitted' or exists (
-        select from admissions a where a.shard_id = u.shard_id and a.device_id = u.device_id and a.counter = s.counter
+        select from admissions a
+        where a.shard_id = u.shard_id and a.device_id = u.device_id and a.counter = s.counter
       ))
     group by u.device_id`.execute(db);
   return new Map(rows.map(({ device, undone }) => [device, undone]));

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop, setTimeout as delay } from 'node:timers/promises';
 import { failure, type FailureCode } from '@floodgate/contract';
 import { http } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
@@ -65,7 +65,7 @@ export async function drain({ server }: FastifyInstance, ms: number) {
 async function quietTurn() {
   const giveUpAt = performance.now() + QUIET_WITHIN_MS;
   for (let last = performance.now(); ;) {
-    await nextTurn();
+    await yieldToEventLoop();
     const now = performance.now();
     if (now - last < QUIET_TURN_MS || now > giveUpAt) return;
     last = now;

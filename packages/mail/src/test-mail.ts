@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { isEmailAddress, normalizeEmail } from '@floodgate/contract';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { parseSender } from './letter.ts';
-import { createFrame, openSmtp } from './message.ts';
+import { createFrame } from './message.ts';
 import type { TestMailSettings } from './settings.ts';
+import { openSmtp } from './smtp.ts';
 
 const SUBJECT = 'Test e-mail of Floodgate';
 

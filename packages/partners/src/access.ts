@@ -16,7 +16,7 @@ import { sql } from 'kysely';
 import { hashSecret, isSecretOf, parseSecretKey, type SecretKey } from './keys.ts';
 
 /** A partner, identified by its secret key, and an event that is granted to it. */
-interface PartnerPrincipal {
+export interface PartnerPrincipal {
   kind: 'partner';
   /**
    * Mode of the key and of the event; both are the same. In mode `test`, nothing is ever sent to attendees.
@@ -47,8 +47,11 @@ declare module 'fastify' {
   }
 }
 
-/** The credentials of a caller: a secret key, and an event reference (a UUID) or null. */
-type Caller = SecretKey & { eventRef: string | null };
+/** The credentials of a caller. */
+interface Caller extends SecretKey {
+  /** A UUID; null: the header had none. */
+  eventRef: string | null;
+}
 
 /** The row for a key id and an event reference. */
 interface AccessRow extends Omit<PartnerPrincipal, 'kind' | 'eventId'> {
@@ -95,10 +98,10 @@ async function loadAccess(db: Database, notes: Database, callers: readonly Calle
       and exists (select from event_grants g where g.partner_id = k.partner_id and g.event_id = e.id)`.execute(
     inCamelCase(db),
   );
-  const found = new Map(rows.map(({ position, ...row }) => [position, row]));
+  const byPosition = new Map(rows.map(({ position, ...row }) => [position, row]));
   const unnoted = new Set<string>();
   const accesses = callers.map(({ secret, mode }, index): Access => {
-    const row = found.get(index + 1);
+    const row = byPosition.get(index + 1);
     // Compared even if there is no such key: the response time must not reveal which key ids exist.
     const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
     // The mode in the key's text is for people. It must match the mode of the issued key.
@@ -133,14 +136,11 @@ export async function noteKeyUse(db: Database, keyIds: readonly string[]) {
  * time that a new read can take (READ_WITHIN_MS). The use of keys is recorded by `notes`, so that it delays no
  * look-up.
  */
-export function accessControl(db: Database, clock = systemClock, notes = db) {
+export function accessControl(db: Database, clock = systemClock, notes = db): FindAccess {
   const load = batchLoader((callers: Caller[]) => loadAccess(db, notes, callers));
   const cache = readThroughCache<string, Access, Caller>((_, caller) => load(caller), undefined, clock);
-  /**
-   * Returns the cached access for two header values, or resolves to the access that Postgres returns. A
-   * reference that is not a UUID names no event. Rejects if Postgres is down.
-   */
-  return (secretKey: string, reference: unknown): Access | Promise<Access> => {
+  /** A reference that is not a UUID names no event. Rejects if Postgres is down. */
+  return (secretKey, reference) => {
     // The cache key contains the whole secret key: a hit needs no hash, and a wrong secret never hits. Only
     // well-formed keys are cached.
     const known = cache.get(`${secretKey} ${String(reference)}`);
@@ -153,7 +153,8 @@ export function accessControl(db: Database, clock = systemClock, notes = db) {
   };
 }
 
-type FindAccess = ReturnType<typeof accessControl>;
+/** Returns the cached access for two header values, or resolves to the access that Postgres returns. */
+type FindAccess = (secretKey: string, reference: unknown) => Access | Promise<Access>;
 
 /** Returns the hook that starts the time for the answer when the body is read. The wait for the principal counts as well. */
 export function startTime(clock = systemClock): preValidationHookHandler {
@@ -191,9 +192,9 @@ export function authenticate(
     const access = find(secretKey, reference);
     if (access instanceof Promise) {
       const askedAt = clock.now();
-      const admitLate = (found: Access | null) => {
+      const admitLate = (late: Access | null) => {
         request.authenticationMs = clock.now() - askedAt;
-        return found === null ? void reply.fail('90') : admit(found);
+        return late === null ? void reply.fail('90') : admit(late);
       };
       // A read can wait for the one before it, so its own limits do not bound the wait.
       withDeadline(access, answerWithinMs, () => null, clock)

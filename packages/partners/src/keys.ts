@@ -4,7 +4,11 @@ import { inCamelCase, type Database, type Mode } from '@floodgate/database';
 
 const SECRET_KEY = /^fg_(test_)?([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
-export type SecretKey = Record<'keyId' | 'secret', string> & { mode: Mode };
+export interface SecretKey {
+  keyId: string;
+  secret: string;
+  mode: Mode;
+}
 
 /**
  * Parses a secret key (`fg_<key id>_<secret>`, `fg_test_<key id>_<secret>`). Returns null for any other text.
@@ -23,18 +27,22 @@ export const hashSecret = (secret: string) => createHash('sha256').update(secret
 /** Compares a secret with a hash, in constant time. */
 export const isSecretOf = (secret: string, hash: Buffer) => timingSafeEqual(hashSecret(secret), hash);
 
-export type IssuedKey = Awaited<ReturnType<typeof issueKey>>;
+export interface IssuedKey {
+  keyId: string;
+  /** The whole key. It is shown once and stored nowhere. */
+  secretKey: string;
+  mode: Mode;
+  /** Null: never. */
+  expiresAt: Date | null;
+}
 
-/**
- * Issues a key to a partner. Its `secretKey` is shown once and stored nowhere. Throws a foreign-key error if
- * there is no such partner.
- */
+/** Issues a key to a partner. Throws a foreign-key error if there is no such partner. */
 export async function issueKey(
   db: Database,
   partnerId: number,
   expiresAt: Date | null = null,
   mode: Mode = 'live',
-) {
+): Promise<IssuedKey> {
   const keyId = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
   const row = { keyId, partnerId, mode, expiresAt, secretHash: hashSecret(secret) };
@@ -44,7 +52,7 @@ export async function issueKey(
 
 /**
  * Issues a successor to an open key, in the caller's transaction. The old key works for `overlapMs` (0: it
- * ends at once), but never longer than before. The successor has the same mode. It expires at `expiresAt`
+ * ends immediately), but never longer than before. The successor has the same mode. It expires at `expiresAt`
  * (null: never), by default when the old key would have expired. Returns undefined if there is no such open
  * key.
  */

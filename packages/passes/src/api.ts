@@ -1,4 +1,4 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import {
   answering,
@@ -106,7 +106,7 @@ function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): voi
       const draw = async () => {
         const picture = PICTURES[mediaType as keyof typeof PICTURES](pass);
         // Drawing blocks the event loop, so each tick draws one picture.
-        await nextTick();
+        await yieldToEventLoop();
         return picture;
       };
       const picture = await queue(partnerId, () => !raw.socket.destroyed, draw);

@@ -10,7 +10,7 @@ interface FairQueueOptions {
   /** Time limit for a caller's work, including its time in the queue. */
   answerWithinMs: number;
   /** Whether the time limit also applies to work that has started. False for changes: a refusal says that nothing changed. */
-  abandonsStarted?: boolean;
+  timeoutAppliesToRunning?: boolean;
   /** Slower work releases its permit: its shard does not answer, and other work must not wait for it. */
   patienceMs?: number;
   /** Limit of a partner's waiting requests. High, because a refused caller retries soon, which costs more than a waiting one. */
@@ -18,7 +18,7 @@ interface FairQueueOptions {
   clock?: Clock | undefined;
 }
 
-type Waiting = { start: () => Promise<void>; isWanted: () => boolean };
+type Waiting = { start: () => Promise<void>; isCallerConnected: () => boolean };
 
 // One shared instance: capturing a stack for each refusal would make an overload worse.
 const REFUSED = new QueueFull('too many requests are waiting');
@@ -30,7 +30,7 @@ const REFUSED = new QueueFull('too many requests are waiting');
  */
 export function createFairQueue({
   answerWithinMs,
-  abandonsStarted = true,
+  timeoutAppliesToRunning = true,
   patienceMs = 500,
   waitingLimit = 500,
   clock = systemClock,
@@ -64,7 +64,7 @@ export function createFairQueue({
         leave(partnerId, waiting);
         // Moves the partner to the end.
         if (queues.delete(partnerId)) queues.set(partnerId, queue);
-        if (waiting.isWanted()) return waiting;
+        if (waiting.isCallerConnected()) return waiting;
       }
     return undefined;
   }
@@ -75,15 +75,15 @@ export function createFairQueue({
    */
   return function run<Result>(
     partnerId: string | number,
-    isWanted: () => boolean,
+    isCallerConnected: () => boolean,
     work: () => Promise<Result>,
   ): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const start = () => {
-      if (!abandonsStarted) clock.clearTimeout(timer);
+      if (!timeoutAppliesToRunning) clock.clearTimeout(timer);
       return work().then(resolve, reject);
     };
-    const waiting: Waiting = { isWanted, start };
+    const waiting: Waiting = { isCallerConnected, start };
     const queue = queues.getOrInsertComputed(partnerId, () => new Set());
     if (queue.size >= waitingLimit) return Promise.reject(REFUSED);
     queue.add(waiting);

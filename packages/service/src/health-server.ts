@@ -13,7 +13,7 @@ export interface Health<Progress = unknown> {
 }
 
 /** Answers a request. Returns false for a path that it does not serve. */
-export type Page = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
 
 interface HealthOptions {
   host: string;
@@ -21,7 +21,7 @@ interface HealthOptions {
   /** Absent: the health is served elsewhere. */
   readHealth?: () => Promise<Health>;
   metrics: { contentType: string; text(): Promise<string> };
-  pages?: readonly Page[];
+  pages?: readonly RequestHandler[];
 }
 
 /**

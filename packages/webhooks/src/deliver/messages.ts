@@ -15,29 +15,50 @@ const PAGE = 1_000;
 /**
  * Maximum number of pages (of 2,000 segments each) that one call reads without an entry for this endpoint. A lease is long enough for them.
  */
-const SKIPPED_AT_ONCE = 20;
+const MAX_SKIPPED_PAGES = 20;
 /** If fewer entries than this are left, the next page is read while a message is sent. */
 const READ_AHEAD = 500;
 
-export type MessageReader = ReturnType<typeof readMessages>;
+/** Reads the messages of a consumer, from its cursor on. */
+export interface MessageReader {
+  /** Offset up to which every entry is in a returned message or was skipped. */
+  readonly cursor: number;
+  /** Whether more entries may follow. */
+  readonly hasMore: boolean;
+  /**
+   * Returns the next message. Returns null if there is none yet, or if many entries of other types were skipped
+   * (`cursor` is then after them). Returns a cursor problem if the next entries have expired.
+   */
+  next(): Promise<Message | CursorProblem | null>;
+}
 
 /**
  * Returns a reader of the messages of a consumer, from its cursor on. If a range is in flight, the first message covers exactly this range.
  * If it was refused, it is the message that was sent.
  * With `readsAhead`, it reads more than the next message needs.
  */
-export function readMessages(db: Database, consumer: Consumer, to: EndpointToDeliver, readsAhead: boolean) {
+export function readMessages(
+  db: Database,
+  consumer: Consumer,
+  to: EndpointToDeliver,
+  readsAhead: boolean,
+): MessageReader {
   const { shardId, eventId, partnerId } = consumer;
   // Entries of the type registration.confirmed are of the kind confirmed. The kind of a waiting list is the whole type.
   const kinds = to.types.map((type) => type.replace(/^(?:registration|ticket)\./, '') as JournalKind);
   const scope = { shardId, eventId, partnerId, withTickets: true, kinds };
   const page = readsAhead ? PAGE : to.entriesPerMessage;
-  let [previous, readTo, inFlightUntil] = [to.chain, consumer.cursor, consumer.inFlightUntil];
+  let previous = to.chain;
+  let readTo = consumer.cursor;
+  let { inFlightUntil } = consumer;
   /** Entries that are in no message yet. */
   const items: Item[] = [];
   let problem: CursorProblem | null = null;
   let refused = inFlightUntil === null ? null : refusedMessage(to, previous, inFlightUntil);
-  if (refused) [readTo, inFlightUntil] = [refused.last, null];
+  if (refused) {
+    readTo = refused.last;
+    inFlightUntil = null;
+  }
 
   async function readPage() {
     const read = await readJournal(db, scope, readTo, page);
@@ -57,24 +78,24 @@ export function readMessages(db: Database, consumer: Consumer, to: EndpointToDel
 
   async function readEnough() {
     // A range in flight is read to its end, because the message must be the same.
-    const most = inFlightUntil === null ? SKIPPED_AT_ONCE : Infinity;
-    for (let pages = 0; pages < most && reader.hasMore && !isEnough(); pages += 1) await readOnce();
+    const limit = inFlightUntil === null ? MAX_SKIPPED_PAGES : Infinity;
+    for (let pages = 0; pages < limit && reader.hasMore && !isEnough(); pages += 1) await readOnce();
+  }
+
+  function advanceTo(message: Message): Message {
+    previous = message.last;
+    reader.cursor = message.last;
+    return message;
   }
 
   const reader = {
-    /** Offset up to which every entry is in a returned message or was skipped. */
     cursor: consumer.cursor,
     hasMore: true,
-    /**
-     * Returns the next message. Returns null if there is none yet, or if many entries of other types were skipped (`cursor` is then after
-     * them). Returns a cursor problem if the next entries have expired.
-     */
-    async next() {
+    async next(): Promise<Message | CursorProblem | null> {
       if (refused) {
         const message = refused;
         refused = null;
-        previous = reader.cursor = message.last;
-        return message;
+        return advanceTo(message);
       }
       await readEnough();
       if (problem) return problem;
@@ -90,8 +111,7 @@ export function readMessages(db: Database, consumer: Consumer, to: EndpointToDel
         reader.cursor = end ?? readTo;
         return null;
       }
-      const message = buildMessage(to, previous, reader.cursor, next);
-      previous = reader.cursor = message.last;
+      const message = advanceTo(buildMessage(to, previous, reader.cursor, next));
       // A failed read is repeated when its entries are needed.
       if (readsAhead && reader.hasMore && items.length < READ_AHEAD) readOnce().catch(() => {});
       return message;
@@ -102,13 +122,13 @@ export function readMessages(db: Database, consumer: Consumer, to: EndpointToDel
 
 /** Returns how many of these items the next message has. */
 function fitting(items: readonly Item[], entriesPerMessage: number) {
-  const most = Math.min(entriesPerMessage, items.length);
+  const limit = Math.min(entriesPerMessage, items.length);
   let bytes = FRAME_BYTES;
-  for (let count = 0; count < most; count += 1) {
+  for (let count = 0; count < limit; count += 1) {
     bytes += Buffer.byteLength(items[count]!.json) + 1;
     if (bytes > BODY_LIMIT_BYTES) return Math.max(count, 1);
   }
-  return most;
+  return limit;
 }
 
 /** A message to an endpoint. */

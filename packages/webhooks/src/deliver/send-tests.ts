@@ -4,19 +4,19 @@ import { createSemaphore, type TaskResult } from '@floodgate/service';
 import { sql } from 'kysely';
 import { loadEndpoint } from '../endpoints.ts';
 import { recordAttempt } from './attempts.ts';
-import type { DeliverOptions } from './deliver.ts';
 import { buildTestMessage } from './messages.ts';
 import { postMessage } from './post-message.ts';
+import type { WebhookDeliveryOptions } from './serve-endpoint.ts';
 
 /**
- * Maximum number of tests that are sent at once. A test that takes longer than the patience releases its permit, so a slow receiver does
+ * Maximum number of tests that are sent at the same time. A test that takes longer than the patience releases its permit, so a slow receiver does
  * not delay other tests.
  */
 const CONCURRENCY = 20;
 const PATIENCE_MS = 500;
 
 /** Sends requested test messages, each once, in any state of the webhook. */
-export function createTestSender({ db, log, sender }: DeliverOptions) {
+export function createTestSender({ db, log, sender }: WebhookDeliveryOptions) {
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const withPermit = createSemaphore(CONCURRENCY, PATIENCE_MS);
@@ -46,7 +46,8 @@ export function createTestSender({ db, log, sender }: DeliverOptions) {
   return {
     /** Starts to send the requested tests. Does not wait for the receivers. */
     async poll(): Promise<TaskResult> {
-      await (polling = inEachShard(db, startIn, shards));
+      polling = inEachShard(db, startIn, shards);
+      await polling;
       return sending.size > 0 ? 'done' : 'idle';
     },
     /** Aborts tests in flight. Resolves when none is left. */
