@@ -6,7 +6,10 @@ const LONGEST_MS = 60_000;
 /** After this many refusals in a row, the server seems to refuse everything from this sender. */
 const MAX_REFUSED_IN_A_ROW = 20;
 
-/** Whether the sender may be the cause of a refusal. Servers without enhanced codes answer "relay not permitted" like "no such user". */
+/**
+ * Whether the sender may be the cause of a refusal. Servers without enhanced codes answer "relay not
+ * permitted" like "no such user".
+ */
 const isOfSender = (attempt: Attempt) =>
   attempt.kind === 'policy' || (attempt.kind === 'refused' && attempt.isPermanent);
 
@@ -14,7 +17,10 @@ const isOfSender = (attempt: Attempt) =>
 export interface CircuitBreaker {
   /** Milliseconds until messages may be sent; 0 if they may be sent now. */
   opensForMs(): number;
-  /** Whether the server has accepted nothing since the breaker last opened. Then one message at a time is sent. */
+  /**
+   * Whether the server has accepted nothing since the breaker last opened. Then one message at a time is
+   * sent.
+   */
   isProbing(): boolean;
   /** Counts an attempt. Opens the breaker if the server accepts nothing, each time for twice as long. */
   count(attempt: Attempt): void;

@@ -5,8 +5,9 @@ const BUSY = 0.5;
 const MEASURED_EVERY_MS = 200;
 
 /**
- * Returns a function that tells whether this process should slow down: it runs at low CPU priority, and other processes keep the machine
- * busy. The scheduler alone does not suffice, because Postgres and the SMTP server work for a delivery at normal priority.
+ * Returns a function that tells whether this process should slow down: it runs at low CPU priority, and other
+ * processes keep the machine busy. The scheduler alone does not suffice, because Postgres and the SMTP server
+ * work for a delivery at normal priority.
  */
 export function createYielding(): () => boolean {
   let last = readTimes();
@@ -20,7 +21,10 @@ export function createYielding(): () => boolean {
   };
 }
 
-/** Returns the CPU milliseconds of the machine since it started: the total, and the part that other processes have used. */
+/**
+ * Returns the CPU milliseconds of the machine since it started: the total, and the part that other processes
+ * have used.
+ */
 function readTimes() {
   const { user, system } = process.cpuUsage();
   const times = { at: performance.now(), all: 0, others: (user + system) / -1_000 };

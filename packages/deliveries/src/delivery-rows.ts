@@ -14,7 +14,8 @@ import type { Attempt, Outcome } from './outcomes.ts';
  *     └────────────────────────┼───┼─┤   └──▶ cancelled       no longer wanted when it was loaded
  *                              │   │ └──▶ retry ──┐
  *                              │   └──────────────┘ lease, when it is due
- *                              └ lease expired: the process died. The row is leased again and marked `possibly_twice`.
+ *                              └ lease expired: the process died.
+ *                                The row is leased again and marked `possibly_twice`.
  */
 
 /** The deliveries of one kind and event. */
@@ -26,7 +27,9 @@ export interface Queue {
 
 /** A delivery that this process has leased. */
 export interface Delivery extends Queue {
-  /** The subject of the message: a serial of a registration or an entry of a waiting list, or a webhook's id. */
+  /**
+   * The subject of the message: a serial of a registration or an entry of a waiting list, or a webhook's id.
+   */
   subject: string;
   /** Edition of the message. It rises when the same subject needs a newer message. */
   revision: number;
@@ -50,7 +53,10 @@ export interface NewDelivery extends Pick<Delivery, 'kind' | 'subject'> {
   since: Date;
 }
 
-/** Queues deliveries of an event in one statement. Those that exist stay as they are, so nothing is queued twice. */
+/**
+ * Queues deliveries of an event in one statement. Those that exist stay as they are, so nothing is queued
+ * twice.
+ */
 export async function queueDeliveries(
   db: Database,
   { shardId, eventId }: Omit<Queue, 'kind'>,
@@ -81,15 +87,15 @@ export const DELIVERY_LEASE_SECONDS = 30;
 export interface LeasedKind {
   name: string;
   /**
-   * Lease only deliveries of events with an active journal consumer of this kind, which is the operator's switch. Null: lease those of all
-   * events.
+   * Lease only deliveries of events with an active journal consumer of this kind, which is the operator's
+   * switch. Null: lease those of all events.
    */
   consumerKind: string | null;
 }
 
 /**
- * Leases up to `limit` due deliveries of a shard. They are committed as `sending` when this resolves. At most one of them is a suspect, and
- * none without `withSuspect`.
+ * Leases up to `limit` due deliveries of a shard. They are committed as `sending` when this resolves. At most
+ * one of them is a suspect, and none without `withSuspect`.
  */
 export async function leaseDeliveries(
   db: Database,
@@ -109,7 +115,10 @@ export async function leaseDeliveries(
   return rows[0]!.leased.map((row) => ({ ...row, ...common, createdAt: new Date(row.createdAt) }));
 }
 
-/** Extends the leases of deliveries of one shard by DELIVERY_LEASE_SECONDS. Updates `leasedAt` of the deliveries that this process still holds. */
+/**
+ * Extends the leases of deliveries of one shard by DELIVERY_LEASE_SECONDS. Updates `leasedAt` of the
+ * deliveries that this process still holds.
+ */
 export async function renewLeases(
   db: Database,
   shardId: number,
@@ -124,9 +133,9 @@ export async function renewLeases(
     where d.shard_id = ${shardId} and d.event_id = l."eventId" and d.kind = l.kind
       and d.subject = l.subject and d.lease = l.lease and state = 'sending'
     returning d.lease || ' ' || d.subject as name`.execute(db);
-  const kept = new Set(rows.map(({ name }) => name));
+  const renewed = new Set(rows.map(({ name }) => name));
   for (const delivery of deliveries)
-    if (kept.has(`${delivery.lease} ${delivery.subject}`)) delivery.leasedAt = renewedAt;
+    if (renewed.has(`${delivery.lease} ${delivery.subject}`)) delivery.leasedAt = renewedAt;
 }
 
 /** A message and the server's answer. */
@@ -137,14 +146,20 @@ export interface SentMessage<Message> {
   triedAt: number;
 }
 
-/** A delivery whose attempt has ended and is not recorded yet. Without the fields of `SentMessage`, nothing was sent. */
+/**
+ * A delivery whose attempt has ended and is not recorded yet. Without the fields of `SentMessage`, nothing
+ * was sent.
+ */
 export interface EndedDelivery<Message> extends Partial<SentMessage<Message>> {
   shardId: number;
   delivery: Delivery;
   outcome: Outcome;
 }
 
-/** Records outcomes of deliveries of one shard. An outcome is ignored if another process has leased the row since. */
+/**
+ * Records outcomes of deliveries of one shard. An outcome is ignored if another process has leased the row
+ * since.
+ */
 export async function recordOutcomes(
   db: Database,
   shardId: number,

@@ -2,16 +2,21 @@ import type { DeliveryState } from '@floodgate/database';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Delivery } from './delivery-rows.ts';
 
-// What an attempt means for its delivery: the arrows out of `sending` in delivery-rows.ts.
+// The next state of a delivery after an attempt: the arrows out of `sending` in delivery-rows.ts.
 
 /** The result of an attempt to send a message. */
 export type Attempt =
   | { kind: 'sent' }
   /** The server refused this message, permanently or temporarily. */
   | { kind: 'refused'; isPermanent: boolean; reason: string }
-  /** The server refused this message because of a policy or a limit. The cause may be this recipient or the sender. */
+  /**
+   * The server refused this message because of a policy or a limit. The cause may be this recipient or the
+   * sender.
+   */
   | { kind: 'policy'; reason: string }
-  /** The server seems to accept nothing. `isDoubtful`: it received the whole message, but its answer was lost. */
+  /**
+   * The server seems to accept nothing. `isDoubtful`: it received the whole message, but its answer was lost.
+   */
   | { kind: 'unavailable'; isDoubtful: boolean; reason: string };
 
 type Refusal = Extract<Attempt, { kind: 'refused' | 'policy' }>;
@@ -29,7 +34,10 @@ export interface Outcome {
 const MINUTE_MS = 60_000;
 /** Delays between attempts. */
 const RETRY_AFTER_MS = [1, 5, 15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60].map((minutes) => minutes * MINUTE_MS);
-/** From this attempt on, a message whose answer was lost counts as sent if an earlier attempt may have succeeded as well. */
+/**
+ * From this attempt on, a message whose answer was lost counts as sent if an earlier attempt may have
+ * succeeded as well.
+ */
 const DOUBTFUL_ATTEMPTS = 3;
 
 /** Puts a delivery back unchanged: there was no attempt, or the attempt says nothing about this delivery. */
@@ -39,14 +47,19 @@ export const putBack = ({ attempts }: Delivery, reason: string | null, dueInMs: 
   dueInMs,
 });
 
-/** Returns the outcome of a failed attempt that counts: `retry`, or `undeliverable` after the last attempt. */
+/**
+ * Returns the outcome of a failed attempt that counts: `retry`, or `undeliverable` after the last attempt.
+ */
 export function failedAttempt({ attempts }: Delivery, reason: string): Outcome {
   const dueInMs = RETRY_AFTER_MS[attempts];
   const failed = { reason, attempts: attempts + 1 };
   return dueInMs ? { ...failed, state: 'retry', dueInMs } : { ...failed, state: 'undeliverable' };
 }
 
-/** Returns the final outcome of a delivery whose process died in the last attempt; undefined if attempts are left. */
+/**
+ * Returns the final outcome of a delivery whose process died in the last attempt; undefined if attempts are
+ * left.
+ */
 export const outcomeOfCrashes = ({ attempts }: Delivery): Outcome | undefined =>
   attempts > RETRY_AFTER_MS.length ? { state: 'undeliverable', reason: 'process died', attempts } : undefined;
 
@@ -80,7 +93,8 @@ function outcomeOfRefusal(delivery: Delivery, refusal: Refusal, breaker: Circuit
 }
 
 /**
- * Whether the server has accepted other messages since it refused this one. Then this message is the cause, whatever the server answers.
+ * Whether the server has accepted other messages since it refused this one. Then this message is the cause,
+ * whatever the server answers.
  */
 const isAboutOne = ({ triedMsAgo, leasedAt }: Delivery, breaker: CircuitBreaker) =>
   triedMsAgo !== null && breaker.hasAccepted(leasedAt - triedMsAgo);

@@ -25,8 +25,8 @@ import {
 /** Loads and renders the deliveries of one kind. */
 export interface DeliveryKind<Message, Item = unknown> extends LeasedKind {
   /**
-   * Loads the data of deliveries of one event, right before they are sent. Resolves by subject to an item, or to an outcome if nothing must
-   * be sent. Subjects that no longer exist are missing.
+   * Loads the data of deliveries of one event, right before they are sent. Resolves by subject to an item, or
+   * to an outcome if nothing must be sent. Subjects that no longer exist are missing.
    */
   load(deliveries: readonly Delivery[]): Promise<LoadedItems<Item>>;
   render(item: Item, delivery: Delivery): Promise<Message>;
@@ -64,11 +64,16 @@ export interface SendLoopOptions<Message> {
   clock?: Clock | undefined;
 }
 
-/** Maximum number of deliveries in `sending` per process. A killed process can cause at most this many duplicates. */
+/**
+ * Maximum number of deliveries in `sending` per process. A killed process can cause at most this many
+ * duplicates.
+ */
 export const MAX_SENDING = 100;
 const PAGE = 50;
 const RENEW_EVERY_MS = 5_000;
-/** A lease that is older than this is renewed. A delivery is not started if its lease ends within MARGIN_MS. */
+/**
+ * A lease that is older than this is renewed. A delivery is not started if its lease ends within MARGIN_MS.
+ */
 const RENEW_AFTER_MS = 10_000;
 const MARGIN_MS = 3_000;
 const LOAD_AGAIN_MS = 1_000;
@@ -81,8 +86,8 @@ const POLL_INTERVAL_MS = 400;
 const PAGE_WHILE_YIELDING = 20;
 
 /**
- * Sends queued deliveries: lease, load, render, send, record. First attempts and retries take the same path. It polls,
- * so a lost call of `wake` delays a delivery and loses none.
+ * Sends queued deliveries: lease, load, render, send, record. First attempts and retries take the same path.
+ * It polls, so a lost call of `wake` delays a delivery and loses none.
  */
 export class SendLoop<Message extends { revision: number }> {
   readonly #options: SendLoopOptions<Message>;
@@ -158,7 +163,9 @@ export class SendLoop<Message extends { revision: number }> {
     }
   }
 
-  /** Stops leasing, and puts back deliveries that were not started. Resolves when every outcome is recorded. */
+  /**
+   * Stops leasing, and puts back deliveries that were not started. Resolves when every outcome is recorded.
+   */
   async close(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#leasing.values());
@@ -237,7 +244,8 @@ export class SendLoop<Message extends { revision: number }> {
     const leaseEndsAt = delivery.leasedAt + DELIVERY_LEASE_SECONDS * 1_000;
     const isExpiring = this.#clock.now() > leaseEndsAt - MARGIN_MS;
     const waitMs = this.#breaker.opensForMs();
-    // Put back before the lease ends: an expired lease counts as a crash, after which the message may be sent twice.
+    // Put back before the lease ends: an expired lease counts as a crash, after which the message may be sent
+    // twice.
     if (isExpiring || this.#stopping.signal.aborted || waitMs > 0)
       return this.#end(delivery, putBack(delivery, null, waitMs));
     const rendered = kind.render(item, delivery);
@@ -255,7 +263,10 @@ export class SendLoop<Message extends { revision: number }> {
     void this.#record({ ...sent, delivery, outcome, shardId: delivery.shardId });
   }
 
-  /** Records outcomes of one shard. Retries until Postgres answers, because only this process knows which messages were sent. */
+  /**
+   * Records outcomes of one shard. Retries until Postgres answers, because only this process knows which
+   * messages were sent.
+   */
   async #recordBatch(batch: readonly EndedDelivery<Message>[]): Promise<[]> {
     const { db, beforeRecord, onOutcome, onError } = this.#options;
     const record = async () => {
@@ -290,7 +301,9 @@ export class SendLoop<Message extends { revision: number }> {
 
   async #renew(): Promise<void> {
     const { db, onError } = this.#options;
-    const toRenew = [...this.#sending].filter(({ leasedAt }) => this.#clock.now() - leasedAt > RENEW_AFTER_MS);
+    const toRenew = [...this.#sending].filter(
+      ({ leasedAt }) => this.#clock.now() - leasedAt > RENEW_AFTER_MS,
+    );
     for (const [shardId, ofShard] of Map.groupBy(toRenew, (delivery) => delivery.shardId))
       await renewLeases(db, shardId, ofShard, this.#clock).catch((error: Error) => onError(error, 'lease'));
   }

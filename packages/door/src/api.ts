@@ -7,14 +7,13 @@ import { countNothing, limitRate } from '@floodgate/partners/rate-limit';
 import { createPassSigner, jwkSetOf, readEventDocument, readRevocations } from '@floodgate/passes';
 import { InvalidInput } from '@floodgate/service/failure';
 import { createFairQueue } from '@floodgate/service/fair-queue';
-import type { FastifyRequest } from 'fastify';
 import { addAdmissionsRoute } from './admissions.ts';
 import { noteContact, type DevicePrincipal } from './devices.ts';
 import { addDocument, described } from './document.ts';
-import { createEnrolment } from './enrolment.ts';
+import { createEnrolment, type Enrol } from './enrolment.ts';
 import { countAdmissions, listGates } from './gates.ts';
 import { serveOneCall } from './one-call.ts';
-import { authenticateDevice, REVOKED } from './principal.ts';
+import { authenticateDevice, deviceOf, REVOKED } from './principal.ts';
 import { findOtherEvent, recordScans } from './scans.ts';
 import { CounterQuery, EnrolRequest, RevocationsQuery, ScansRequest } from './wire.ts';
 
@@ -42,11 +41,10 @@ export const doorApi = defineApi({
       });
     const parts = openParts(context);
     const enrol = createEnrolment(openLookups('enrolment'), clock);
-    const callerOf = (request: FastifyRequest) => request.device;
     const hooks = [
       authenticateDevice(openLookups('door tokens'), clock),
-      limitRate({ db: counters, log, callerOf, clock }),
-      admitBody(callerOf),
+      limitRate({ db: counters, log, callerOf: deviceOf, clock }),
+      admitBody(deviceOf),
       serveOneCall(),
     ];
     const addRoutes = async (door: Routes) => {
@@ -79,7 +77,7 @@ function openParts(context: ApiContext) {
 }
 
 /** POST /door/v1/enrol: exchanges a code for the token of a device. */
-function addEnrolRoute(door: Routes, enrol: ReturnType<typeof createEnrolment>): void {
+function addEnrolRoute(door: Routes, enrol: Enrol): void {
   const input = { security: [], body: EnrolRequest };
   const schema = described('enrol', 'Exchange a code for the token of a device', input);
   door.post('/enrol', { schema }, async ({ body }, reply) => {
@@ -108,8 +106,8 @@ function addStateRoutes(door: Routes, { reads, db, signer, documents, clock }: P
     const { nextCounter, signedOffAt } = await noteContact(db, device, Number(query.counter));
     const event = await signer.sign('event', await documents.forceFetch(device.eventId));
     const keys = jwkSetOf(await signer.keys());
-    const own = { deviceID: device.deviceId, deviceName: device.name, signedOff: signedOffAt !== null };
-    return success({ device: own, nextCounter, event, keys, gates: await gatesOf(device) });
+    const ownState = { deviceID: device.deviceId, deviceName: device.name, signedOff: signedOffAt !== null };
+    return success({ device: ownState, nextCounter, event, keys, gates: await gatesOf(device) });
   });
   const revocations = described('listRevocations', 'List the revoked passes of all partners, signed', {
     querystring: RevocationsQuery,
@@ -151,8 +149,8 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
     async ({ device, body, raw }, reply) => {
       const event = await documents.forceFetch(device.eventId);
       const record = () => recordScans(db, device, body, signer, event);
-      // Somebody waits at the gate. Scans that were decided offline can wait: after an outage, all devices send theirs
-      // together.
+      // Somebody waits at the gate. Scans that were decided offline can wait: after an outage, all devices
+      // send theirs together.
       const isQuestion = body.scans.length === 1 && body.scans[0]!.decision === null;
       const recorded = isQuestion
         ? await record()

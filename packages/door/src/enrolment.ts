@@ -7,7 +7,10 @@ import type { EnrolRequest } from './wire.ts';
 
 /** Enrolments that wait for their look-up. Further ones are answered 90. */
 const WAITING_LIMIT = 500;
-/** After a look-up that found a wrong code, the next one waits. So anybody who tries codes causes ten statements a second, and no more. */
+/**
+ * After a look-up that found a wrong code, the next one waits. So anybody who tries codes causes ten
+ * statements a second, and no more.
+ */
 const PAUSE_MS = 100;
 
 /** A device that has a code. */
@@ -19,14 +22,27 @@ interface CodedDevice {
   isExpired: boolean;
 }
 
+/** A device that has enrolled. */
+interface Enrolled {
+  /** It is shown once and stored nowhere. */
+  token: string;
+  id: number;
+  name: string;
+  eventId: number;
+}
+
+export type Enrol = (request: EnrolRequest) => Promise<Enrolled | null>;
+
 /**
- * Returns a function that enrols a device, and resolves to its token. It resolves to null if the code is unknown, used or expired, or if the
- * signature is wrong. Of two concurrent calls with one code, one succeeds. A repetition with the same key, after a lost answer, succeeds
- * and has another token: it is the same device.
+ * Returns a function that enrols a device, and resolves to its token. It resolves to null if the code is
+ * unknown, used or expired, or if the signature is wrong. Of two concurrent calls with one code, one
+ * succeeds. A repetition with the same key, after a lost answer, succeeds and has another token: it is the
+ * same device.
  *
- * Anybody can call it. So codes are looked up together before a signature is checked, and `db` has no other users.
+ * Anybody can call it. So codes are looked up together before a signature is checked, and `db` has no other
+ * users.
  */
-export function createEnrolment(db: Database, clock = systemClock) {
+export function createEnrolment(db: Database, clock = systemClock): Enrol {
   let hadWrong = false;
   const pause = () => new Promise<void>((resolve) => clock.setTimeout(resolve, PAUSE_MS));
   const find = batchLoader(
@@ -38,7 +54,7 @@ export function createEnrolment(db: Database, clock = systemClock) {
     },
     { waitingLimit: WAITING_LIMIT },
   );
-  return async function enrol({ code, publicKey, signature, version }: EnrolRequest) {
+  return async function enrol({ code, publicKey, signature, version }) {
     const parts = parseCode(code);
     const device = parts && (await find(code));
     if (!device) return null;
@@ -62,11 +78,11 @@ export function createEnrolment(db: Database, clock = systemClock) {
   };
 }
 
-/** Resolves to the device of each code, in order. Undefined: no device has this code, or it was used, or its device was revoked. */
-async function findCodes(
-  db: Database,
-  codes: readonly string[],
-): Promise<(CodedDevice | undefined)[]> {
+/**
+ * Resolves to the device of each code, in order. Undefined: no device has this code, or it was used, or its
+ * device was revoked.
+ */
+async function findCodes(db: Database, codes: readonly string[]): Promise<(CodedDevice | undefined)[]> {
   const parts = codes.map((code) => parseCode(code)!);
   const hashes = codes.map((code) => digest(code).toString('hex'));
   const { rows } = await sql<CodedDevice & { position: number }>`

@@ -13,14 +13,14 @@ interface Admission {
 }
 
 /**
- * Proves that no ticket let in more people than it has sold seats, apart from exceptions, which it names. Areas with the rule `any` are
- * left out: they count scans, not people.
+ * Proves that no ticket let in more people than it has sold seats, apart from exceptions, which it names.
+ * Areas with the rule `any` are left out: they count scans, not people.
  *
- * - `tickets`: by ticket and area, the sold seats, the people that were let in, and how many of them are exceptions: those of conflicts
- *   (see the report), of `cancelled` and of `letIn`.
+ * - `tickets`: by ticket and area, the sold seats, the people that were let in, and how many of them are
+ *   exceptions: those of conflicts (see the report), of `cancelled` and of `letIn`.
  * - `cancelled`: people of seats that were cancelled, so that they could be sold again.
- * - `letIn`: people whom a device let in without network, and whose scan the server refused. `seat`: the admission of their seat, if it has
- *   one.
+ * - `letIn`: people whom a device let in without network, and whose scan the server refused. `seat`: the
+ *   admission of their seat, if it has one.
  * - `proved`: whether every ticket sold at least as many seats as it let in people, without the exceptions.
  */
 export async function readPeople(db: Database, event: Event) {
@@ -37,7 +37,9 @@ export async function readPeople(db: Database, event: Event) {
   return { proved, tickets, cancelled, letIn };
 }
 
-/** By ticket and area: the sold seats, the seats that were admitted, and the admissions that are conflicts. */
+/**
+ * By ticket and area: the sold seats, the seats that were admitted, and the admissions that are conflicts.
+ */
 async function countPeople(db: Database, { id: eventId, shardId }: Event) {
   type Row = Record<'ticketId' | 'sold' | 'seats' | 'again', number> & Record<'ticket' | 'area', string>;
   const { rows } = await sql<Row>`
@@ -58,7 +60,10 @@ async function countPeople(db: Database, { id: eventId, shardId }: Event) {
   return rows;
 }
 
-/** Returns the seats that were admitted and are cancelled now, in the order of their admissions, with the first admission in each area. */
+/**
+ * Returns the seats that were admitted and are cancelled now, in the order of their admissions, with the
+ * first admission in each area.
+ */
 async function listCancelled(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
   type Row = Omit<Admission, 'ticketId'> &
     Record<'serial' | 'passCode' | 'ticketId', number> & { cancelledAt: Date };
@@ -90,7 +95,10 @@ async function listCancelled(db: Database, { id: eventId, shardId, passPrefix: p
     .toSorted((left, right) => left.at.getTime() - right.at.getTime());
 }
 
-/** Returns the people whom a device let in, although the server refused the scan when it arrived, and that were not undone. */
+/**
+ * Returns the people whom a device let in, although the server refused the scan when it arrived, and that
+ * were not undone.
+ */
 async function listLetIn(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
   type Row = Admission & {
     serial: number | null;

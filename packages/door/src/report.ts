@@ -22,7 +22,10 @@ export async function readDoorReport(db: Database, event: Event) {
 
 export type DoorReport = Awaited<ReturnType<typeof readDoorReport>>;
 
-/** Returns a device, with the counters of its scans that were not received, and the reason why it may have more. */
+/**
+ * Returns a device, with the counters of its scans that were not received, and the reason why it may have
+ * more.
+ */
 async function describe(db: Database, shardId: number, device: Device) {
   const { id, name, version, lastContactAt, skewMs, lastCounter, received, revokedAt, forkedCounter } =
     device;
@@ -39,8 +42,8 @@ function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device) {
 }
 
 /**
- * Returns whether every scan of every device was received. `except`: what is missing for good, because its device is lost or was revoked.
- * `open`: what can still arrive. The list is complete if there is neither.
+ * Returns whether every scan of every device was received. `except`: what is missing for good, because its
+ * device is lost or was revoked. `open`: what can still arrive. The list is complete if there is neither.
  */
 function verdictOf(devices: Awaited<ReturnType<typeof describe>>[]) {
   const except: string[] = [];
@@ -61,8 +64,8 @@ function verdictOf(devices: Awaited<ReturnType<typeof describe>>[]) {
 }
 
 /**
- * Returns the conflicts of an event, oldest first: two devices let in a person for one seat. The passes differ if the attendee was changed
- * between.
+ * Returns the conflicts of an event, oldest first: two devices let in a person for one seat. The passes
+ * differ if the attendee was changed between.
  */
 async function listConflicts(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
   type Row = Record<'registration' | 'passCode' | 'firstRegistration' | 'firstPassCode', number> &
@@ -97,8 +100,8 @@ async function listConflicts(db: Database, { id: eventId, shardId, passPrefix: p
 }
 
 /**
- * Returns the number of admissions that each device has undone. An undo is a scan like any other, so it stays known after the admission is
- * gone.
+ * Returns the number of admissions that each device has undone. An undo is a scan like any other, so it stays
+ * known after the admission is gone.
  */
 async function countUndone(db: Database, { id: eventId, shardId }: Event) {
   const { rows } = await sql<{ device: number; undone: number }>`

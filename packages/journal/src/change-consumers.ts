@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { inCamelCase, type ConsumerKind, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
-import { UNLEASED, updateConsumer, type Consumer, type ConsumerChange, type ConsumerId } from './consumers.ts';
+import {
+  UNLEASED,
+  updateConsumer,
+  type Consumer,
+  type ConsumerChange,
+  type ConsumerId,
+} from './consumers.ts';
 
-// Changes by capabilities and operators, while a process may hold the lease. `db` is a transaction if the caller
-// changes more with it.
+// Changes by capabilities and operators, while a process may hold the lease. `db` is a transaction if the
+// caller changes more with it.
 
 export interface NewConsumer extends Pick<Consumer, 'shardId' | 'eventId' | 'partnerId'> {
   kind: ConsumerKind;
@@ -49,8 +55,8 @@ export const pauseConsumer = (db: Database, consumer: ConsumerId) =>
   change(db, consumer, { state: 'paused' });
 
 /**
- * Makes the next attempt of a consumer due immediately. `changes` can also set another cursor. If they set the
- * range in flight to null, it is not repeated.
+ * Makes the next attempt of a consumer due immediately. `changes` can also set another cursor. If they set
+ * the range in flight to null, it is not repeated.
  */
 export const retryConsumer = (db: Database, consumer: ConsumerId, changes: ConsumerChange = {}) =>
   change(db, consumer, { failures: 0, failing_since: null, next_at: sql<Date>`now()`, ...changes });
@@ -65,11 +71,12 @@ export async function deleteConsumer(db: Database, { shardId, id }: ConsumerId) 
 }
 
 /**
- * Advances the cursors of idle consumers. Otherwise such a cursor would expire with the entries of other events.
- * Cursors at 0 do not expire and do not advance.
+ * Advances the cursors of idle consumers. Otherwise such a cursor would expire with the entries of other
+ * events. Cursors at 0 do not expire and do not advance.
  */
 export async function advanceIdleConsumers(db: Database, shardId: number, kind: ConsumerKind) {
-  // An idle consumer has nothing to read before the end of the last scan. A scan that runs now finds later entries.
+  // An idle consumer has nothing to read before the end of the last scan. A scan that runs now finds later
+  // entries.
   await sql`
     update journal_consumers set last_offset = scans.last_offset from consumer_scans scans
     where scans.shard_id = ${shardId} and journal_consumers.shard_id = ${shardId}

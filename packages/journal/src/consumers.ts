@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { inCamelCase, rememberShards, type ConsumerKind, type Database, type Schema } from '@floodgate/database';
+import {
+  inCamelCase,
+  rememberShards,
+  type ConsumerKind,
+  type Database,
+  type Schema,
+} from '@floodgate/database';
 import { createSemaphore, systemClock, withDeadline, type Clock, type TaskResult } from '@floodgate/service';
 import { sql, type UpdateObject } from 'kysely';
 
-// A consumer is a reader of the journal. While a process leases it, each of its updates returns false if the lease was lost, or if the
-// consumer was paused or disabled. Then the caller must stop.
+// A consumer is a reader of the journal. While a process leases it, each of its updates returns false if the
+// lease was lost, or if the consumer was paused or disabled. Then the caller must stop.
 //
 //                              advance
 //                               ┌────┐
@@ -52,8 +58,8 @@ export async function leaseConsumers(
   limit: number,
   leaseSeconds = CONSUMER_LEASE_SECONDS,
 ): Promise<Consumer[]> {
-  const found = await sql<{ areDue: boolean }>`select find_news(${shardId}, ${kind}) as "areDue"`.execute(db);
-  if (!found.rows[0]!.areDue) return [];
+  const news = await sql<{ areDue: boolean }>`select find_news(${shardId}, ${kind}) as "areDue"`.execute(db);
+  if (!news.rows[0]!.areDue) return [];
   const { rows } = await sql<Omit<Consumer, 'leaseSeconds'> & { nextAt: Date }>`
     update journal_consumers set lease = ${randomUUID()}, leased_until = ${inSeconds(leaseSeconds)}
     where shard_id = ${shardId} and id = any(array(
@@ -80,7 +86,9 @@ async function updateLeased(db: Database, consumer: Consumer, change: ConsumerCh
   return (await update.executeTakeFirstOrThrow()).numUpdatedRows > 0n;
 }
 
-/** Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease. */
+/**
+ * Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease.
+ */
 export const advance = (
   db: Database,
   consumer: Consumer,
@@ -102,8 +110,9 @@ export const release = (db: Database, consumer: Consumer, delayMs = 0, change: C
   updateLeased(db, consumer, { ...UNLEASED, next_at: inSeconds(delayMs / 1_000), ...change });
 
 /**
- * Releases a consumer that has read the journal to its end. It becomes idle, unless a scan has found news since it was leased. (Its cursor
- * can stay below the news: if entries expired, and at 0 while there was nothing to read.)
+ * Releases a consumer that has read the journal to its end. It becomes idle, unless a scan has found news
+ * since it was leased. (Its cursor can stay below the news: if entries expired, and at 0 while there was
+ * nothing to read.)
  */
 export const releaseCaughtUp = (db: Database, consumer: Consumer) =>
   release(db, consumer, 0, {
@@ -125,7 +134,10 @@ export const retryLater = (db: Database, consumer: Consumer, delayMs: number) =>
 export const disable = (db: Database, consumer: Consumer) =>
   updateLeased(db, consumer, { ...UNLEASED, state: 'disabled' });
 
-/** A poll that takes longer releases its permit, so that a shard that does not answer does not delay the others. */
+/**
+ * A poll that takes longer releases its permit, so that a shard that does not answer does not delay the
+ * others.
+ */
 const POLL_PATIENCE_MS = 500;
 /** Maximum time that a round waits for its polls. */
 const ROUND_MS = 2_000;
@@ -145,26 +157,33 @@ export interface ConsumersOptions {
   concurrency: number;
   /** Longer than a step of a run. A killed process delays its consumers for so long. */
   leaseSeconds?: number;
-  /** Called when a run failed. The consumer is leased again a second later, or after the next poll that Postgres answers. */
+  /**
+   * Called when a run failed. The consumer is leased again a second later, or after the next poll that
+   * Postgres answers.
+   */
   onError: (error: Error, consumer: Consumer) => void;
   /**
-   * Delivers for one consumer, for a short time so that others are served. Must advance the consumer before its lease ends, which extends
-   * the lease. The signal is aborted when the process stops: messages in flight end or are abandoned.
+   * Delivers for one consumer, for a short time so that others are served. Must advance the consumer before
+   * its lease ends, which extends the lease. The signal is aborted when the process stops: messages in flight
+   * end or are abandoned.
    */
   run: (consumer: Consumer, signal: AbortSignal) => Promise<RunEnd>;
   clock?: Clock | undefined;
 }
 
 /**
- * Runs the consumers of a kind: many at the same time, each in one process at a time. This is the only way to consume
- * the journal. It polls for consumers, so a lost notification cannot delay a delivery.
+ * Runs the consumers of a kind: many at the same time, each in one process at a time. This is the only way to
+ * consume the journal. It polls for consumers, so a lost notification cannot delay a delivery.
  */
 export function runConsumers(options: ConsumersOptions) {
   const { db, kind, concurrency, leaseSeconds, onError, run, clock = systemClock } = options;
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const running = new Map<string, Promise<unknown>>();
-  /** Consumers whose release failed, for example in a failover. Nobody could lease them until the lease expires. */
+  /**
+   * Consumers whose release failed, for example in a failover. Nobody could lease them until the lease
+   * expires.
+   */
   const unreleased = new Set<Consumer>();
   /** Running polls by shard. Each shard has at most one. */
   const polls = new Map<number, Promise<void>>();
@@ -198,7 +217,8 @@ export function runConsumers(options: ConsumersOptions) {
     running.set(consumer.id, ended);
     const end = await ended;
     running.delete(consumer.id);
-    // Polls immediately, so that the next consumer does not wait for the next round. The next round repeats a failed poll.
+    // Polls immediately, so that the next consumer does not wait for the next round. The next round repeats a
+    // failed poll.
     if (end === 'more') await poll(consumer.shardId).catch(() => {});
   }
 

@@ -20,7 +20,9 @@ export interface OpenDelivery {
   close(): Promise<void>;
 }
 
-/** The interface of a capability to the delivery process. The capability reads the journal and sends messages. */
+/**
+ * The interface of a capability to the delivery process. The capability reads the journal and sends messages.
+ */
 export interface DeliveryCapability<Settings extends TProperties = TProperties> {
   kind: ConsumerKind;
   settings: Settings;

@@ -10,11 +10,13 @@ export interface Lag {
   /** Consumers whose last attempt failed. */
   failing: number;
   disabled: number;
-  /** Age of the oldest undelivered entry of active consumers that was not tried yet; null if there is none. */
+  /**
+   * Age of the oldest undelivered entry of active consumers that was not tried yet; null if there is none.
+   */
   oldestMs: number | null;
   /**
-   * Longest time for which an active consumer has failed to deliver its next entry; null if none fails. Of e-mails:
-   * since the first attempt.
+   * Longest time for which an active consumer has failed to deliver its next entry; null if none fails. Of
+   * e-mails: since the first attempt.
    */
   oldestRetryMs: number | null;
 }
@@ -24,8 +26,8 @@ export type Lags = Partial<Record<ConsumerKind, Lag>> & { shardsAway?: number[] 
 const ageMs = (since: RawBuilder<unknown>) => sql`(extract(epoch from now() - ${since}) * 1000)::float8`;
 
 /**
- * SQL for the time of the oldest entry that a consumer has not read; null if there is none. It looks up each partner in the index, so its
- * cost does not depend on the length of the journal.
+ * SQL for the time of the oldest entry that a consumer has not read; null if there is none. It looks up each
+ * partner in the index, so its cost does not depend on the length of the journal.
  */
 const oldestUnread = (shardId: number, event: unknown, partner: unknown, cursor: unknown) => sql`(
   with recursive reader (id) as (
@@ -48,13 +50,18 @@ const oldestUnread = (shardId: number, event: unknown, partner: unknown, cursor:
   where reader.id is not null
 )`;
 
-/** SQL for the age of the oldest entry that a row of `journal_consumers` has not read, in milliseconds; null if there is none. */
+/**
+ * SQL for the age of the oldest entry that a row of `journal_consumers` has not read, in milliseconds; null
+ * if there is none.
+ */
 export const unreadMsOf = (shardId: number, consumer: string) => {
   const column = (name: string) => sql.ref(`${consumer}.${name}`);
   return ageMs(oldestUnread(shardId, column('event_id'), column('partner_id'), column('last_offset')));
 };
 
-/** Returns the age of the oldest entry that a consumer has not read, in milliseconds; null if there is none. */
+/**
+ * Returns the age of the oldest entry that a consumer has not read, in milliseconds; null if there is none.
+ */
 export async function lagOf(
   db: Database,
   { shardId, eventId, partnerId, cursor }: Pick<Consumer, 'shardId' | 'eventId' | 'partnerId' | 'cursor'>,
@@ -65,8 +72,9 @@ export async function lagOf(
 }
 
 /**
- * Returns the backlog by kind of consumer. Kinds without consumers are missing. With `offset 0`, Postgres reads the journal once for each
- * consumer that is behind. Queued e-mails count as unread. Retried e-mails have a separate age.
+ * Returns the backlog by kind of consumer. Kinds without consumers are missing. With `offset 0`, Postgres
+ * reads the journal once for each consumer that is behind. Queued e-mails count as unread. Retried e-mails
+ * have a separate age.
  */
 export async function readLags(db: Database): Promise<Lags> {
   const { answers, away } = await askShards(await shardIds(db), async (shardId) => {

@@ -1,7 +1,10 @@
 import type { Database, JournalKind } from '@floodgate/database';
 import { sql, type RawBuilder } from 'kysely';
 
-/** The entries of an event, or of one partner under that event, with or without the entries about the event's tickets. */
+/**
+ * The entries of an event, or of one partner under that event, with or without the entries about the event's
+ * tickets.
+ */
 export interface JournalFilter {
   shardId: number;
   eventId: number;
@@ -33,21 +36,28 @@ export interface JournalPage {
   more: boolean;
 }
 
-/** Why a read cannot continue from a cursor: the entries after it have expired, or the journal has never reached it. */
+/**
+ * Why a read cannot continue from a cursor: the entries after it have expired, or the journal has never
+ * reached it.
+ */
 export type CursorProblem = 'cursor-expired' | 'cursor-ahead';
 
-/** Segments of the first read. Each further read covers twice as many, so no read covers much more than needed. */
+/**
+ * Segments of the first read. Each further read covers twice as many, so no read covers much more than
+ * needed.
+ */
 const FIRST_READ = 16;
 /** Maximum number of segments per call, unless its limit of entries is larger. */
 const SEGMENTS_PER_CALL = 2_000;
 
 /**
- * Reads up to `limit` entries after the offset `after` (0: from the oldest entry that is kept), in the order of the shard. Later commits
- * have later offsets, so a reader that continues from `cursor` skips nothing and reads nothing twice.
+ * Reads up to `limit` entries after the offset `after` (0: from the oldest entry that is kept), in the order
+ * of the shard. Later commits have later offsets, so a reader that continues from `cursor` skips nothing and
+ * reads nothing twice.
  *
- * The cost depends on the entries that are returned, not on the length of the journal. A call reads at most 2,000 segments, or `limit` if
- * that is more. If the kinds are rare, a page can be short or empty although more entries follow. Its `cursor` is then after everything
- * that was read.
+ * The cost depends on the entries that are returned, not on the length of the journal. A call reads at most
+ * 2,000 segments, or `limit` if that is more. If the kinds are rare, a page can be short or empty although
+ * more entries follow. Its `cursor` is then after everything that was read.
  */
 export async function readJournal(
   db: Database,
@@ -132,7 +142,8 @@ async function readSegments(
   const entries = slices.flatMap(entriesOf);
   const end = slices.find(({ isEnd }) => isEnd);
   if (end) return { entries, cursor: end.before + end.size, more: true };
-  // The journal was read to its end. Without history the cursor stays 0, because an event without history may still move to another shard.
+  // The journal was read to its end. Without history the cursor stays 0, because an event without history may
+  // still move to another shard.
   return { entries, cursor: slices.length === 0 && after === 0 ? 0 : head, more: false };
 }
 
@@ -145,14 +156,14 @@ function entriesOf({ size, before, firstSerial, serials, ...slice }: SegmentSlic
 }
 
 /**
- * Returns the query for the first `limit` segments that end after the offset `after`, in order. It reads no other segments. For a whole
- * event it reads up to `limit` segments of each partner.
+ * Returns the query for the first `limit` segments that end after the offset `after`, in order. It reads no
+ * other segments. For a whole event it reads up to `limit` segments of each partner.
  */
 function selectSegments(filter: JournalFilter, after: number, limit: number): RawBuilder<unknown> {
   const { shardId, eventId, partnerId, withTickets } = filter;
-  // The limits are literals: without known limits, the planner might read and sort everything. Rows are compared and sorted, so that only
-  // the index on a partner's segments qualifies. With the primary key, which is also sorted by offset, Postgres would read the segments of
-  // all partners.
+  // The limits are literals: without known limits, the planner might read and sort everything. Rows are
+  // compared and sorted, so that only the index on a partner's segments qualifies. With the primary key,
+  // which is also sorted by offset, Postgres would read the segments of all partners.
   const ofPartner = (partner: RawBuilder<unknown>) => sql`
     select * from journal_segments
     where shard_id = ${shardId}
@@ -181,12 +192,12 @@ function selectSegments(filter: JournalFilter, after: number, limit: number): Ra
 }
 
 /**
- * Deletes up to `limit` of the oldest segments of a shard if they are older than `days`, and none after a segment that is kept. Returns the
- * number of deleted segments. Reads at most `limit` segments.
+ * Deletes up to `limit` of the oldest segments of a shard if they are older than `days`, and none after a
+ * segment that is kept. Returns the number of deleted segments. Reads at most `limit` segments.
  */
 export async function deleteOldSegments(db: Database, shardId: number, days: number, limit: number) {
-  // Offsets follow time, except while a writer waits for the head. The array and the literal limit keep the planner from expecting many
-  // rows, which would make it scan the whole table.
+  // Offsets follow time, except while a writer waits for the head. The array and the literal limit keep the
+  // planner from expecting many rows, which would make it scan the whole table.
   const { numAffectedRows } = await sql`
     delete from journal_segments
     where shard_id = ${shardId} and last_offset = any(array(

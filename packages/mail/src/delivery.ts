@@ -24,7 +24,10 @@ import { openSmtp, type Transport } from './smtp.ts';
 
 const QUEUE_INTERVAL_MS = 400;
 const PRUNE_INTERVAL_MS = 600_000;
-/** Running attempts get this long to end when the process stops. Then they are aborted, and their e-mails may be sent twice. */
+/**
+ * Running attempts get this long to end when the process stops. Then they are aborted, and their e-mails may
+ * be sent twice.
+ */
 const END_WITHIN_MS = 5_000;
 
 /** Sends e-mails: passes and new times to attendees, offers of waiting lists, and notices to partners. */
@@ -46,7 +49,9 @@ export const mailDelivery: DeliveryCapability<typeof mailSettings> = {
 
 type MailContext = DeliveryContext<Static<TObject<typeof mailSettings>>>;
 
-/** Starts both halves of the way of an e-mail: from the journal to its queue, and from there to the transport. */
+/**
+ * Starts both halves of the way of an e-mail: from the journal to its queue, and from there to the transport.
+ */
 function startSending(context: MailContext, transport: Transport): OpenDelivery {
   const { db, metrics, config } = context;
   const loop = openLoop(context, transport);

@@ -48,8 +48,8 @@ export function textOf({ greeting, news, picture, facts, next, call, hints, why 
   return [greeting, '', news, '', ...lines, '', ...rest.filter(Boolean), '', '-- ', why, ''].join('\r\n');
 }
 
-// Colours are inline, because some e-mail programs ignore style sheets. The style sheet adds dark mode. The QR code is black on white in
-// both modes, as scanners expect.
+// Colours are inline, because some e-mail programs ignore style sheets. The style sheet adds dark mode. The
+// QR code is black on white in both modes, as scanners expect.
 const STYLE = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {

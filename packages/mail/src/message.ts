@@ -82,10 +82,10 @@ export async function createFrame(options: FrameOptions): Promise<Frame> {
     disableUrlAccess: true,
   }).compile();
   const frame = (await root.build()).toString('latin1').replaceAll(OWN_HEADERS, '');
-  const own = new MimeNode(undefined, { rootNode: root });
+  const ownHeaders = new MimeNode(undefined, { rootNode: root });
 
   return ({ to, messageId, greeting, facts = [], picture, revision, batchId }: FrameContent) => {
-    own.setHeader([
+    ownHeaders.setHeader([
       { key: 'to', value: to },
       { key: 'message-id', value: messageId },
       { key: 'date', value: new Date().toUTCString().replace('GMT', '+0000') },
@@ -97,7 +97,7 @@ export async function createFrame(options: FrameOptions): Promise<Frame> {
     let body = fill(frame, PLACEHOLDERS.text, parts.text);
     body = fill(body, PLACEHOLDERS.html, parts.html);
     body = fill(body, PLACEHOLDERS.picture, parts.picture);
-    const content = Buffer.from(`${own.buildHeaders()}\r\n${body}`, 'latin1');
+    const content = Buffer.from(`${ownHeaders.buildHeaders()}\r\n${body}`, 'latin1');
     return { from: sender.address, to: to.address, messageId, subject, content, ...parts, revision, batchId };
   };
 }

@@ -38,7 +38,10 @@ interface PreviewOptions {
 
 export type Preview = Awaited<ReturnType<typeof composePreview>>;
 
-/** Composes an e-mail about an event with made-up data; `eml` is the e-mail as it would be sent. Throws InvalidInput if the sender is not an address. */
+/**
+ * Composes an e-mail about an event with made-up data; `eml` is the e-mail as it would be sent. Throws
+ * InvalidInput if the sender is not an address.
+ */
 export async function composePreview(event: Event, { notice, offer, from }: PreviewOptions) {
   const sender = parseSender(from ?? 'Floodgate <floodgate@localhost>');
   if (!sender) throw new InvalidInput({ from: 'an address or Name <address>' });

@@ -4,8 +4,8 @@ import { CONFIRMATION, findEvent, WAITING_OFFER } from '@floodgate/events';
 import { advance, readJournal, release, type Consumer, type RunEnd } from '@floodgate/journal';
 import type { Logger } from '@floodgate/service';
 
-// The run of a mail consumer. It sends nothing: it queues a delivery for each confirmation and each offer in the
-// journal of an event, and the loop that sends them is woken.
+// The run of a mail consumer. It sends nothing: it queues a delivery for each confirmation and each offer in
+// the journal of an event, and the loop that sends them is woken.
 
 /** The kind of e-mail for each kind of journal entry. */
 const MAIL_OF_ENTRY = new Map<JournalKind, string>([
@@ -20,8 +20,8 @@ export const PAGE_LEASE_SECONDS = 5;
 /** Maximum number of journal entries that one transaction queues. */
 const ENTRIES_PER_PAGE = 1_000;
 /**
- * If this many e-mails of a kind and event are due, no more are queued. So the e-mails of a launch do not delay those
- * of other events, and e-mails can be disabled before most of them are queued.
+ * If this many e-mails of a kind and event are due, no more are queued. So the e-mails of a launch do not
+ * delay those of other events, and e-mails can be disabled before most of them are queued.
  */
 const MAX_QUEUED = 2_000;
 const RECHECK_MS = 200;
@@ -37,8 +37,8 @@ export interface QueueMailsOptions {
 }
 
 /**
- * Queues an e-mail for each entry of the next page of an event, and advances the cursor in the same transaction. So no
- * entry is lost, and none is queued twice.
+ * Queues an e-mail for each entry of the next page of an event, and advances the cursor in the same
+ * transaction. So no entry is lost, and none is queued twice.
  */
 export async function queueMails(options: QueueMailsOptions, consumer: Consumer): Promise<RunEnd> {
   const { db, log, isOutside, onQueued } = options;
@@ -66,8 +66,8 @@ export async function queueMails(options: QueueMailsOptions, consumer: Consumer)
   });
   if (!isAdvanced) return 'released';
   if (deliveries.length > 0) onQueued(shardId);
-  // The lease is released by a statement of its own, so that the transaction is short: its lock can delay others that
-  // find news.
+  // The lease is released by a statement of its own, so that the transaction is short: its lock can delay
+  // others that find news.
   return more ? 'more' : 'caught-up';
 }
 

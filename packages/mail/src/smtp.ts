@@ -16,12 +16,14 @@ export interface Transport {
 }
 
 const CONNECT_WITHIN_MS = 10_000;
-/** Servers may take this long to answer a message (RFC 5321, 4.5.3.2.6). After that the outcome is unknown. */
+/**
+ * Servers may take this long to answer a message (RFC 5321, 4.5.3.2.6). After that the outcome is unknown.
+ */
 const SILENT_FOR_MS = 600_000;
 
 /**
- * Opens a pool of connections to an SMTP server. Connections are opened on demand and stay open. Logs a warning if the server cannot be
- * used.
+ * Opens a pool of connections to an SMTP server. Connections are opened on demand and stay open. Logs a
+ * warning if the server cannot be used.
  */
 export function openSmtp(url: string, maxConnections: number, log: Pick<Logger, 'warn'>): Transport {
   const pool = new SMTPPool({
@@ -53,7 +55,8 @@ export function openSmtp(url: string, maxConnections: number, log: Pick<Logger, 
     send: ({ from, to, messageId, content }) =>
       new Promise((resolve) => {
         let isHandedOver = false;
-        // The pool calls these methods. `sendMail` would compose the message again, and not report whether it was handed over.
+        // The pool calls these methods. `sendMail` would compose the message again, and not report whether it
+        // was handed over.
         const message = {
           getEnvelope: () => ({ from, to: [to] }),
           messageId: () => messageId,
@@ -75,7 +78,10 @@ export function openSmtp(url: string, maxConnections: number, log: Pick<Logger, 
 
 /** Answers that concern all messages: slow down, try later, unknown command, wrong password. */
 const OF_ALL = /^(?:421|454|50\d|53[0458])$/;
-/** Enhanced codes (RFC 3463) of the server's system, limits and policy. They can concern the address or the sender. */
+/**
+ * Enhanced codes (RFC 3463) of the server's system, limits and policy. They can concern the address or the
+ * sender.
+ */
 const POLICY = /^\d{3} 5\.(?:3\.|4\.5$|7\.)/;
 
 /** Returns what an error of the pool means for the e-mail. */

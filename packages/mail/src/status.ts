@@ -1,4 +1,11 @@
-import { askShards, shardIds, textArray, type ConsumerState, type Database, type DeliveryState } from '@floodgate/database';
+import {
+  askShards,
+  shardIds,
+  textArray,
+  type ConsumerState,
+  type Database,
+  type DeliveryState,
+} from '@floodgate/database';
 import { EVENT_KINDS } from '@floodgate/events';
 import { unreadMsOf } from '@floodgate/journal';
 import { sql } from 'kysely';
@@ -38,7 +45,10 @@ interface StatusRow extends Pick<MailStatus, 'eventId' | 'state'> {
   counts: readonly Count[];
 }
 
-/** Returns the progress of all events with enabled e-mails, or of one event, and the shards that did not answer. */
+/**
+ * Returns the progress of all events with enabled e-mails, or of one event, and the shards that did not
+ * answer.
+ */
 export async function readMailStatus(
   db: Database,
   ofEvent?: number,
@@ -68,6 +78,8 @@ export async function readMailStatus(
   return { events: answers.flat(), away };
 }
 
+const UNFINISHED: ReadonlySet<DeliveryState> = new Set(['queued', 'retry', 'sending']);
+
 function progressOf({ unreadMs, counts }: Pick<StatusRow, 'unreadMs' | 'counts'>): Progress {
   const progress: Progress = {
     oldestMs: unreadMs,
@@ -83,8 +95,7 @@ function progressOf({ unreadMs, counts }: Pick<StatusRow, 'unreadMs' | 'counts'>
   };
   for (const { state, reason, possiblyTwice, isTried, count, oldestMs } of counts) {
     const age = isTried ? 'oldestRetryMs' : 'oldestMs';
-    const isUnfinished = state === 'queued' || state === 'retry' || state === 'sending';
-    if (isUnfinished) progress[age] = Math.max(progress[age] ?? 0, oldestMs);
+    if (UNFINISHED.has(state)) progress[age] = Math.max(progress[age] ?? 0, oldestMs);
     progress[state === 'sending' ? 'queued' : state] += count;
     if (possiblyTwice && state === 'sent') progress.possiblySentTwice += count;
     if (reason !== null) progress.reasons[reason] = (progress.reasons[reason] ?? 0) + count;

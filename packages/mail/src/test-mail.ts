@@ -9,8 +9,9 @@ import { openSmtp } from './smtp.ts';
 const SUBJECT = 'Test e-mail of Floodgate';
 
 /**
- * Sends one e-mail to this address, to test the settings. Resolves when the SMTP server has accepted it. Throws InvalidInput if the
- * address is not valid, and Failure with the reason if the server did not accept the e-mail.
+ * Sends one e-mail to this address, to test the settings. Resolves when the SMTP server has accepted it.
+ * Throws InvalidInput if the address is not valid, and Failure with the reason if the server did not accept
+ * the e-mail.
  */
 export async function sendTestMail({ SMTP_URL, MAIL_FROM }: TestMailSettings, address: string) {
   const to = normalizeEmail(address);

@@ -42,7 +42,10 @@ declare module 'fastify' {
     principal: PartnerPrincipal;
     /** How long the request waited for its principal. */
     authenticationMs: number;
-    /** When the time for the answer began, by the clock of the API. The time in which the client sends the body does not count. */
+    /**
+     * When the time for the answer began, by the clock of the API. The time in which the client sends the
+     * body does not count.
+     */
     startedAt: number;
   }
 }
@@ -93,7 +96,8 @@ async function loadAccess(db: Database, notes: Database, callers: readonly Calle
     join secret_keys k on k.key_id = query.key_id
     join partners p on p.id = k.partner_id
     left join secret_key_uses u on u.key_id = k.key_id
-    -- The event first: a partner can have thousands of grants, and without statistics Postgres would read all of them.
+    -- The event first: a partner can have thousands of grants, and without statistics Postgres would read all
+    -- of them.
     left join events e on e.ref = query.event_ref and e.mode = k.mode
       and exists (select from event_grants g where g.partner_id = k.partner_id and g.event_id = e.id)`.execute(
     inCamelCase(db),
@@ -133,8 +137,8 @@ export async function noteKeyUse(db: Database, keyIds: readonly string[]) {
 /**
  * Returns a function that finds the access of a secret key and an event reference, cached for up to a second.
  * Revocations and limits take effect everywhere within 2 s: after the age of the cached access, or after the
- * time that a new read can take (READ_WITHIN_MS). The use of keys is recorded by `notes`, so that it delays no
- * look-up.
+ * time that a new read can take (READ_WITHIN_MS). The use of keys is recorded by `notes`, so that it delays
+ * no look-up.
  */
 export function accessControl(db: Database, clock = systemClock, notes = db): FindAccess {
   const load = batchLoader((callers: Caller[]) => loadAccess(db, notes, callers));
@@ -143,8 +147,8 @@ export function accessControl(db: Database, clock = systemClock, notes = db): Fi
   return (secretKey, reference) => {
     // The cache key contains the whole secret key: a hit needs no hash, and a wrong secret never hits. Only
     // well-formed keys are cached.
-    const known = cache.get(`${secretKey} ${String(reference)}`);
-    if (known) return known;
+    const cached = cache.get(`${secretKey} ${String(reference)}`);
+    if (cached) return cached;
     const parsed = parseSecretKey(secretKey);
     // Not read and not cached: anybody can send any amount of such text.
     if (!parsed) return 'unknown-key';
@@ -156,7 +160,10 @@ export function accessControl(db: Database, clock = systemClock, notes = db): Fi
 /** Returns the cached access for two header values, or resolves to the access that Postgres returns. */
 type FindAccess = (secretKey: string, reference: unknown) => Access | Promise<Access>;
 
-/** Returns the hook that starts the time for the answer when the body is read. The wait for the principal counts as well. */
+/**
+ * Returns the hook that starts the time for the answer when the body is read. The wait for the principal
+ * counts as well.
+ */
 export function startTime(clock = systemClock): preValidationHookHandler {
   return (request, _reply, done) => {
     request.startedAt = clock.now() - request.authenticationMs;

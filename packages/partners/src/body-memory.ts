@@ -33,13 +33,16 @@ export function admitBody(callerOf: (request: FastifyRequest) => LimitedCaller):
   };
 }
 
-/** Reserves memory for a body of a caller. Returns null without free memory, or else the function that releases it. */
+/**
+ * Reserves memory for a body of a caller. Returns null without free memory, or else the function that
+ * releases it.
+ */
 export type ReserveMemory = (callerId: number, bytes: number) => (() => void) | null;
 
 /**
- * Bounds the memory for bodies of unanswered requests, per caller and in total. Memory that was reserved is released
- * once. A caller without a body can reserve memory for one even if the process limit is reached, so that a few slow
- * callers cannot block the others.
+ * Bounds the memory for bodies of unanswered requests, per caller and in total. Memory that was reserved is
+ * released once. A caller without a body can reserve memory for one even if the process limit is reached, so
+ * that a few slow callers cannot block the others.
  */
 export function createBodyMemory(): ReserveMemory {
   // Bounded by the number of callers.

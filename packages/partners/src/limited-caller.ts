@@ -4,8 +4,8 @@ export type LimitedCaller =
   | { kind: 'device'; deviceId: number; requestsPerSecond: number };
 
 /**
- * Returns the number under which the use of a caller is counted. One table counts for partners and devices, so that of a
- * device is negative.
+ * Returns the number under which the use of a caller is counted. One table counts for partners and devices,
+ * so that of a device is negative.
  */
 export const counterIdOf = (caller: LimitedCaller): number =>
   caller.kind === 'partner' ? caller.partnerId : -caller.deviceId;

@@ -5,10 +5,12 @@ import { announcedBytes, requestsOf } from '@floodgate/http';
 import { systemClock, type Clock, type Logger } from '@floodgate/service';
 import { counterIdOf, type LimitedCaller } from './limited-caller.ts';
 
+export type { LimitedCaller };
+
 export interface RateLimitOptions {
   /**
-   * Has the shared counters. Needs its own connections: otherwise the reads of a caller over its limit would block
-   * them.
+   * Has the shared counters. Needs its own connections: otherwise the reads of a caller over its limit would
+   * block them.
    */
   db: Database;
   log: Logger;
@@ -18,8 +20,8 @@ export interface RateLimitOptions {
 }
 
 /**
- * Returns the hook that enforces the limits of callers on every route, before the body is read. It counts over all
- * processes, without a round trip per request.
+ * Returns the hook that enforces the limits of callers on every route, before the body is read. It counts
+ * over all processes, without a round trip per request.
  */
 export function limitRate({
   db,

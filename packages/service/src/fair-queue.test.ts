@@ -57,7 +57,10 @@ test('after the time limit a caller is refused, whether its work has started or 
 });
 
 test('a caller waits for a change that has started, but not for one that has not', async () => {
-  const { ask, end, started, outcomes } = createHeldQueue({ patienceMs: 10_000, timeoutAppliesToRunning: false });
+  const { ask, end, started, outcomes } = createHeldQueue({
+    patienceMs: 10_000,
+    timeoutAppliesToRunning: false,
+  });
   ask('a1', 'a2');
   await clock.advance(3_000);
   expect(outcomes).toEqual(['a2 refused']);

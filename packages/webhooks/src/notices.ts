@@ -29,7 +29,7 @@ export interface NoticeContent {
   contact: string | null;
   /** Host and path of the receiver. */
   receiver: string;
-  description: string | null;
+  description: string;
   reason: 'gone' | 'failing';
   failingSince: Date | null;
   /** The state of the webhook, which the partner may have resumed meanwhile. */

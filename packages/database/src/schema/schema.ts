@@ -5,7 +5,9 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed';
-/** The kinds of journal entries: about a registration, an admission, a ticket, or an entry of a waiting list. */
+/**
+ * The kinds of journal entries: about a registration, an admission, a ticket, or an entry of a waiting list.
+ */
 export type JournalKind =
   | ('confirmed' | 'cancelled' | 'failed')
   | ('admitted' | 'admitted_again')

@@ -44,7 +44,10 @@ interface RenderOptions {
   sender: Sender;
 }
 
-/** The kind of e-mails with the pass, with the new time and place of an event, or with an offer of a waiting list. */
+/**
+ * The kind of e-mails with the pass, with the new time and place of an event, or with an offer of a waiting
+ * list.
+ */
 export const attendeeKind = (
   name: Kind,
   options: LoadOptions & RenderOptions,
@@ -66,7 +69,10 @@ const OFFERS = sql`
   expires_at as "expiresAt", case when state <> 'offered' or expires_at <= now() then 'offer ended' end as ending
   from waiting_entries`;
 
-/** Loads the recipients of deliveries whose subjects are rows of one event. Rows that do not exist are missing. */
+/**
+ * Loads the recipients of deliveries whose subjects are rows of one event. Rows that do not exist are
+ * missing.
+ */
 async function loadRecipients(
   source: RawBuilder<unknown>,
   options: LoadOptions,
@@ -117,7 +123,10 @@ export async function findRefusals({ db, isOutside }: LoadOptions, mode: Mode, a
 }
 
 /** Suppresses further e-mails to addresses that were refused permanently. */
-export async function suppressRefused(db: Database, ended: readonly EndedDelivery<MailMessage>[]): Promise<void> {
+export async function suppressRefused(
+  db: Database,
+  ended: readonly EndedDelivery<MailMessage>[],
+): Promise<void> {
   for (const { delivery, message, attempt, outcome } of ended) {
     const isRefused = attempt?.kind === 'refused' && attempt.isPermanent;
     if (!message || !isRefused || outcome.state !== 'undeliverable') continue;
@@ -206,7 +215,8 @@ const whenText = (event: Event): string | null =>
   event.startsAt && timeText(event, event.startsAt, event.endsAt);
 
 /**
- * Returns the event as a calendar file; null if the start is not known. A file with a higher SEQUENCE replaces the entry with the same UID.
+ * Returns the event as a calendar file; null if the start is not known. A file with a higher SEQUENCE
+ * replaces the entry with the same UID.
  */
 function calendarOf({ ref, name, startsAt, endsAt, venue, revision }: Event): string | null {
   if (!startsAt) return null;

@@ -77,11 +77,13 @@ export async function renderNotice(
     next: 'When your receiver is ready, resume the webhook:',
     call: `POST /api/v1/webhooks/${webhookId}/resume`,
     hints: [
-      'Send your x-secret-key and the x-event-ref above. You then get all changes that are still kept, so resume soon. ' +
-        'GET …/attempts lists the attempts.',
+      'Send your x-secret-key and the x-event-ref above. You then get all changes that are still kept, ' +
+        'so resume soon. GET …/attempts lists the attempts.',
       'See “Webhooks”, “When you do not answer” in the guide.',
     ],
-    why: 'You get this e-mail because this is the contact address of a partner. The operator of the service can change it.',
+    why:
+      'You get this e-mail because this is the contact address of a partner. ' +
+      'The operator of the service can change it.',
   };
   const frame = await createFrame({ letter, sender });
   return frame({

@@ -390,7 +390,8 @@ async function startFull(differing: Partial<AdmissionOptions<number, string>> = 
   void started.group.submit(1, equal(99));
   await yieldToEventLoop();
   const admits = async (partner: Partner, units = 1) =>
-    (await Promise.race([started.group.submit(units * 1_000, partner), yieldToEventLoop('waits')])) === 'waits';
+    (await Promise.race([started.group.submit(units * 1_000, partner), yieldToEventLoop('waits')])) ===
+    'waits';
   /** Returns how many items are admitted until one is refused. */
   const admitMany = async (partner: Partner, units = 1) => {
     let count = 0;

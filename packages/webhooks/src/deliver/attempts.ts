@@ -6,8 +6,8 @@ import type { Message } from './messages.ts';
 import type { Attempt } from './post-message.ts';
 
 /**
- * Records a delivered message, and the end of the next range in flight (null if there is none). Returns false if the lease was lost or the
- * endpoint was paused. Then the caller must send nothing more.
+ * Records a delivered message, and the end of the next range in flight (null if there is none). Returns false
+ * if the lease was lost or the endpoint was paused. Then the caller must send nothing more.
  */
 export async function recordDelivered(
   db: Database,
@@ -50,8 +50,8 @@ export async function recordAttempt(
 const DELETED_PER_STATEMENT = 5_000;
 
 /**
- * Deletes up to 5,000 attempts of a shard that are older than `days`, or whose endpoint was deleted. Returns whether more may be left. It
- * looks up each endpoint in the index.
+ * Deletes up to 5,000 attempts of a shard that are older than `days`, or whose endpoint was deleted. Returns
+ * whether more may be left. It looks up each endpoint in the index.
  */
 export async function expireAttempts(db: Database, shardId: number, days: number) {
   const next = (after: RawBuilder<unknown>) => sql`

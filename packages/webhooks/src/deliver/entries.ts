@@ -12,8 +12,8 @@ export interface Item extends Pick<JournalEntry, 'offset' | 'at'> {
 }
 
 /**
- * Returns entries as they are sent: a ticket, or a registration, an admission or an entry of a waiting list as it was at that time. Leaves
- * out what was deleted. The names of tickets and gates can change later.
+ * Returns entries as they are sent: a ticket, or a registration, an admission or an entry of a waiting list
+ * as it was at that time. Leaves out what was deleted. The names of tickets and gates can change later.
  */
 export async function describeEntries(
   db: Database,

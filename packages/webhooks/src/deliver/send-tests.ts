@@ -9,8 +9,8 @@ import { postMessage } from './post-message.ts';
 import type { WebhookDeliveryOptions } from './serve-endpoint.ts';
 
 /**
- * Maximum number of tests that are sent at the same time. A test that takes longer than the patience releases its permit, so a slow receiver does
- * not delay other tests.
+ * Maximum number of tests that are sent at the same time. A test that takes longer than the patience releases
+ * its permit, so a slow receiver does not delay other tests.
  */
 const CONCURRENCY = 20;
 const PATIENCE_MS = 500;
@@ -20,7 +20,9 @@ export function createTestSender({ db, log, sender }: WebhookDeliveryOptions) {
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const withPermit = createSemaphore(CONCURRENCY, PATIENCE_MS);
-  /** Running tests by webhook. Each webhook has at most one, so a receiver that hangs cannot take all permits. */
+  /**
+   * Running tests by webhook. Each webhook has at most one, so a receiver that hangs cannot take all permits.
+   */
   const sending = new Map<string, Promise<void>>();
   let polling: Promise<'more' | 'done'> = Promise.resolve('done');
 
@@ -62,8 +64,8 @@ export function createTestSender({ db, log, sender }: WebhookDeliveryOptions) {
 type RequestedTest = ConsumerId & { messageId: string };
 
 /**
- * Takes the requested tests of a shard, except those of the endpoints `except`. Each test is taken once. After a crash it must be requested
- * again.
+ * Takes the requested tests of a shard, except those of the endpoints `except`. Each test is taken once.
+ * After a crash it must be requested again.
  */
 async function takeTests(db: Database, shardId: number, except: readonly string[]) {
   const { rows } = await sql<RequestedTest>`

@@ -19,7 +19,8 @@ import { obstacleOf, postMessage, type Attempt, type Sender } from './post-messa
 import { mustDisable, retryDelayMs } from './retry-schedule.ts';
 
 // read range ──▶ build message ──▶ sign, post ──▶ record ──▶ next message
-//                                     └─ not delivered ──▶ retry later, throttle or disable: the range stays in flight
+//                                     └─ not delivered ──▶ retry later, throttle or disable.
+//                                                         The range stays in flight.
 
 /** An endpoint is served for this long before other endpoints are served. */
 const SLICE_MS = 1_000;
@@ -30,7 +31,7 @@ const AFTER_SLOW_MS = 1_000;
 /** How often a webhook without access is checked for a new grant or key. */
 const CHECK_ACCESS_AFTER_MS = 5_000;
 
-/** What all deliveries of webhooks need. */
+/** The dependencies of all deliveries of webhooks. */
 export interface WebhookDeliveryOptions {
   db: Database;
   log: Logger;
@@ -45,10 +46,13 @@ interface Run extends WebhookDeliveryOptions {
 }
 
 /**
- * Returns the run of a webhook's consumer: it delivers to the endpoint for a short time. It serves at most `slowLimit`
- * slow endpoints at the same time, so that they do not delay the others.
+ * Returns the run of a webhook's consumer: it delivers to the endpoint for a short time. It serves at most
+ * `slowLimit` slow endpoints at the same time, so that they do not delay the others.
  */
-export function createEndpointRun(options: WebhookDeliveryOptions, slowLimit: number): ConsumersOptions['run'] {
+export function createEndpointRun(
+  options: WebhookDeliveryOptions,
+  slowLimit: number,
+): ConsumersOptions['run'] {
   const { db, sender } = options;
   let slow = 0;
 
@@ -117,8 +121,8 @@ async function afterFailure(run: Run, message: Message, attempt: Attempt): Promi
 }
 
 /**
- * Disables an endpoint until it is resumed, and adds the notice to its partner in the same commit. Changes nothing if the lease was
- * lost.
+ * Disables an endpoint until it is resumed, and adds the notice to its partner in the same commit. Changes
+ * nothing if the lease was lost.
  */
 async function disableEndpoint(
   { db, log, consumer }: Run,
