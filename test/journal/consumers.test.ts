@@ -320,6 +320,18 @@ describe('a process that runs consumers', () => {
     expect(begun[3]).toBe(ids[0]);
   });
 
+  test('begins the run of a consumer that waits as soon as another run ends', async () => {
+    await confirm();
+    const ids = [await add(), await add()];
+    const { poll, begun, ends } = run(1);
+    await poll();
+    expect(begun).toEqual([ids[0]]);
+    // It does not ask for another run, and nobody polls.
+    ends.get(ids[0]!)!('released');
+    await waitUntil('the second has begun', () => begun.length === 2);
+    expect(begun[1]).toBe(ids[1]);
+  });
+
   test('that stops aborts its turns and begins no other', async () => {
     await confirm();
     await add();

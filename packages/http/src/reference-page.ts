@@ -54,7 +54,8 @@ function pageText(demo: ReferenceDemo | undefined) {
  */
 export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | undefined) {
   const hidden = { schema: { hide: true } };
-  const [page, pageWithDemo] = [pageText(undefined), pageText(demo)];
+  const page = pageText(undefined);
+  const pageWithDemo = pageText(demo);
   const icon = fileText('favicon.svg');
   app.get('/', hidden, (_request, reply) => void reply.redirect('docs', 302));
   app.get('/docs', hidden, ({ headers }, reply) => {

@@ -187,6 +187,10 @@ export function runConsumers(options: ConsumersOptions) {
   const unreleased = new Set<Consumer>();
   /** Running polls by shard. Each shard has at most one. */
   const polls = new Map<number, Promise<void>>();
+  /**
+   * Shards in which consumers may wait because this process had no capacity for them, longest waiting first.
+   */
+  const crowded = new Set<number>();
   // One poll at a time: two would both see the same free capacity.
   const oneAtATime = createSemaphore(1, POLL_PATIENCE_MS, clock);
 
@@ -210,6 +214,11 @@ export function runConsumers(options: ConsumersOptions) {
     }
   }
 
+  async function leaseFrom(shardId: number, limit: number): Promise<Consumer[]> {
+    await releaseAgain(shardId);
+    return leaseConsumers(db, shardId, kind, limit, leaseSeconds);
+  }
+
   async function start(consumer: Consumer): Promise<void> {
     // Its lease expired during a run of this process. That run may still have a message in flight.
     if (running.has(consumer.id)) return void (await release(db, consumer, AFTER_OLD_RUN_MS).catch(() => {}));
@@ -219,16 +228,18 @@ export function runConsumers(options: ConsumersOptions) {
     running.delete(consumer.id);
     // Polls immediately, so that the next consumer does not wait for the next round. The next round repeats a
     // failed poll.
-    if (end === 'more') await poll(consumer.shardId).catch(() => {});
+    const toPoll = end === 'more' ? [...crowded, consumer.shardId] : [...crowded];
+    await Promise.allSettled(toPoll.map(poll));
   }
 
   async function poll(shardId: number): Promise<void> {
     if (polls.has(shardId)) return;
     const polled = oneAtATime(async () => {
+      if (stopping.signal.aborted) return;
       const free = concurrency - running.size;
-      if (free <= 0 || stopping.signal.aborted) return;
-      await releaseAgain(shardId);
-      const leased = await leaseConsumers(db, shardId, kind, free, leaseSeconds);
+      const leased = free > 0 ? await leaseFrom(shardId, free) : [];
+      crowded.delete(shardId);
+      if (leased.length >= free) crowded.add(shardId);
       for (const consumer of leased) void start(consumer);
     }).finally(() => polls.delete(shardId));
     polls.set(shardId, polled);

@@ -88,13 +88,24 @@ export async function revokeKey(db: Database, keyId: string) {
   return rows[0];
 }
 
-export type ListedKey = Awaited<ReturnType<typeof listKeys>>[number];
+/** A key without its secret. */
+export interface ListedKey {
+  keyId: string;
+  partnerId: number;
+  mode: Mode;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  /** The earliest possible time: the last use is recorded by the hour. */
+  lastUsedAt: Date | null;
+  state: 'open' | 'revoked' | 'expired';
+}
 
 /**
  * Returns the keys of all partners, or of one, oldest first, with their state and last use, without their
  * secrets.
  */
-export async function listKeys(db: Database, partnerId?: number) {
+export async function listKeys(db: Database, partnerId?: number): Promise<ListedKey[]> {
   return inCamelCase(db)
     .selectFrom('secretKeys')
     .leftJoin('secretKeyUses', 'secretKeyUses.keyId', 'secretKeys.keyId')
@@ -105,8 +116,7 @@ export async function listKeys(db: Database, partnerId?: number) {
       'createdAt',
       'expiresAt',
       'revokedAt',
-      // The earliest possible time: the last use is recorded by the hour, and the first hour of a key began
-      // before the key was created.
+      // The first hour of a key began before the key was created.
       sql<Date | null>`case when hour is not null then greatest(hour, created_at) end`.as('lastUsedAt'),
       sql<'open' | 'revoked' | 'expired'>`case when revoked_at is not null then 'revoked'
         when expires_at <= now() then 'expired' else 'open' end`.as('state'),

@@ -149,7 +149,8 @@ function addDoorRoutes(api: Routes, { reads, answerWithinMs, clock }: ApiContext
         summary: 'List Revoked Passes',
         description:
           'Lists the serials of your registrations under this event that were cancelled after a cursor. Their passes ' +
-          'are no longer valid. The list is signed with the same key as the passes, so that a door can trust a copy of it.',
+          'are no longer valid. The list is signed with the same key as the passes, so that a door can trust a copy ' +
+          'of it.',
         querystring: RevocationQuery,
       },
     },
