@@ -61,7 +61,8 @@ export async function readPeople(db: Database, event: Event): Promise<People> {
   const exceptions = [...cancelled, ...letIn];
   const counted = await countPeople(db, event);
   const tickets = counted.map(({ seats, again, ...row }) => {
-    const here = (person: CancelledSeat | LetIn) => person.ticketId === row.ticketId && person.area === row.area;
+    const here = (person: CancelledSeat | LetIn) =>
+      person.ticketId === row.ticketId && person.area === row.area;
     const people = seats + again + letIn.filter(here).length;
     return { ...row, people, exceptions: again + exceptions.filter(here).length };
   });

@@ -180,11 +180,7 @@ export function runConsumers(options: ConsumersOptions) {
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const running = new Map<string, Promise<unknown>>();
-  /**
-   * Consumers whose release failed, for example in a failover. Nobody could lease them until the lease
-   * expires.
-   */
-  const unreleased = new Set<Consumer>();
+  const releaseFailed = releaser(db);
   /** Running polls by shard. Each shard has at most one. */
   const polls = new Map<number, Promise<void>>();
   /**
@@ -201,21 +197,13 @@ export function runConsumers(options: ConsumersOptions) {
       return end;
     } catch (error) {
       onError(error as Error, consumer);
-      await release(db, consumer, AFTER_FAILURE_MS).catch(() => unreleased.add(consumer));
+      await releaseFailed.now(consumer);
       return 'failed';
     }
   }
 
-  async function releaseAgain(shardId: number): Promise<void> {
-    for (const consumer of unreleased) {
-      if (consumer.shardId !== shardId) continue;
-      await release(db, consumer);
-      unreleased.delete(consumer);
-    }
-  }
-
   async function leaseFrom(shardId: number, limit: number): Promise<Consumer[]> {
-    await releaseAgain(shardId);
+    await releaseFailed.again(shardId);
     return leaseConsumers(db, shardId, kind, limit, leaseSeconds);
   }
 
@@ -260,6 +248,27 @@ export function runConsumers(options: ConsumersOptions) {
       // A slow poll may still lease consumers. Their runs release them.
       await Promise.allSettled(polls.values());
       await Promise.all(running.values());
+    },
+  };
+}
+
+/** Returns the functions that release consumers whose run failed. */
+function releaser(db: Database) {
+  /**
+   * Consumers whose release failed as well, for example in a failover. Nobody could lease them until the lease
+   * expires.
+   */
+  const unreleased = new Set<Consumer>();
+  return {
+    now: async (consumer: Consumer) =>
+      void (await release(db, consumer, AFTER_FAILURE_MS).catch(() => unreleased.add(consumer))),
+    /** Releases those of a shard that could not be released before. */
+    async again(shardId: number): Promise<void> {
+      for (const consumer of unreleased) {
+        if (consumer.shardId !== shardId) continue;
+        await release(db, consumer);
+        unreleased.delete(consumer);
+      }
     },
   };
 }

@@ -21,7 +21,8 @@ export function mistypedSettings(settings: readonly string[], env: NodeJS.Proces
   return unknown.flatMap((name) => {
     const near = settings.filter((setting) => setting.length >= SHORTEST && isOneEdit(name, setting));
     const prefix = OUR_PREFIX.exec(name)?.[0];
-    const likely = near.length > 0 || !prefix ? near : settings.filter((setting) => setting.startsWith(prefix));
+    const likely =
+      near.length > 0 || !prefix ? near : settings.filter((setting) => setting.startsWith(prefix));
     return likely.length > 0 ? [{ name, likely }] : [];
   });
 }

@@ -127,7 +127,8 @@ class JournalMessages implements MessageReader {
   async #readEnough(): Promise<void> {
     // A range in flight is read to its end, because the message must be the same.
     const limit = this.#inFlightUntil === null ? MAX_SKIPPED_PAGES : Infinity;
-    for (let pages = 0; pages < limit && this.hasMore && !this.#isEnough(); pages += 1) await this.#readOnce();
+    for (let pages = 0; pages < limit && this.hasMore && !this.#isEnough(); pages += 1)
+      await this.#readOnce();
   }
 
   #isEnough(): boolean {
@@ -144,9 +145,7 @@ class JournalMessages implements MessageReader {
       return;
     }
     const withReference = this.#to.include.length > 0;
-    this.#items.push(
-      ...(await describeEntries(this.#db, this.#filter.shardId, page.entries, withReference)),
-    );
+    this.#items.push(...(await describeEntries(this.#db, this.#filter.shardId, page.entries, withReference)));
     this.#readTo = page.cursor;
     this.hasMore = page.more;
   }
