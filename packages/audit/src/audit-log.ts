@@ -10,8 +10,8 @@ export interface Change {
   /** Kind and id, such as "ticket:7". */
   subject: string;
   /** Absent or null if the thing did not exist. */
-  before?: Record<string, unknown> | null;
-  after?: Record<string, unknown> | null;
+  before?: object | null;
+  after?: object | null;
 }
 
 /** Inserts one row per change. `db` is the transaction of the changes. */

@@ -180,7 +180,7 @@ export function runConsumers(options: ConsumersOptions) {
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const running = new Map<string, Promise<unknown>>();
-  const releaseFailed = releaser(db);
+  const failedRuns = createFailedRuns(db);
   /** Running polls by shard. Each shard has at most one. */
   const polls = new Map<number, Promise<void>>();
   /**
@@ -197,13 +197,13 @@ export function runConsumers(options: ConsumersOptions) {
       return end;
     } catch (error) {
       onError(error as Error, consumer);
-      await releaseFailed.now(consumer);
+      await failedRuns.release(consumer);
       return 'failed';
     }
   }
 
   async function leaseFrom(shardId: number, limit: number): Promise<Consumer[]> {
-    await releaseFailed.again(shardId);
+    await failedRuns.releaseAgain(shardId);
     return leaseConsumers(db, shardId, kind, limit, leaseSeconds);
   }
 
@@ -252,18 +252,19 @@ export function runConsumers(options: ConsumersOptions) {
   };
 }
 
-/** Returns the functions that release consumers whose run failed. */
-function releaser(db: Database) {
+/** Releases consumers whose run failed. */
+function createFailedRuns(db: Database) {
   /**
    * Consumers whose release failed as well, for example in a failover. Nobody could lease them until the lease
    * expires.
    */
   const unreleased = new Set<Consumer>();
   return {
-    now: async (consumer: Consumer) =>
-      void (await release(db, consumer, AFTER_FAILURE_MS).catch(() => unreleased.add(consumer))),
+    async release(consumer: Consumer): Promise<void> {
+      await release(db, consumer, AFTER_FAILURE_MS).catch(() => unreleased.add(consumer));
+    },
     /** Releases those of a shard that could not be released before. */
-    async again(shardId: number): Promise<void> {
+    async releaseAgain(shardId: number): Promise<void> {
       for (const consumer of unreleased) {
         if (consumer.shardId !== shardId) continue;
         await release(db, consumer);
