@@ -22,9 +22,9 @@ export interface DoorReport extends Verdict, People {
  */
 export interface Verdict {
   complete: boolean;
-  /** What can still arrive. */
+  /** Facts that can still change: scans can arrive. */
   open: string[];
-  /** What is missing for good, because its device is lost or was revoked. */
+  /** Facts that cannot change: a device is lost, was revoked or has sent two scans with one counter. */
   except: string[];
 }
 
