@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import {
   checkRegistration,
@@ -149,7 +149,7 @@ test('while the most calls are open, new registrations wait and are sent togethe
   const others = [];
   for (let index = 1; index <= 20; index += 1) {
     others.push(client.register(guest(index)));
-    await nextTurn();
+    await yieldToEventLoop();
   }
   await held.release();
   await Promise.all([first, ...others]);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ConsoleConfig, startConsole } from '@floodgate/console';
 import { createSignIn, resetPasswordAction } from '@floodgate/operators';
 import { perform } from '@floodgate/audit';
@@ -137,7 +137,7 @@ test('strangers do not lock a browser out that has signed in before', async () =
 
 test('strangers are served in rotation, by address and then by name', async () => {
   const check = createSignIn(given.database.db, undefined, async (...asked) => {
-    await nextTurn();
+    await yieldToEventLoop();
     return compare(...asked);
   });
   const served: string[] = [];

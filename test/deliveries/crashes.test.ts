@@ -52,7 +52,8 @@ test('before it is queued: it is sent once', async () => {
   await enable(given.database.db, given.gala);
   const unlock = await lockTable('deliveries', 'exclusive');
   const killed = await start();
-  await waitForLockWaiters(given.database.db, 1);
+  // The statement that queues it, and the one that deletes old deliveries.
+  await waitForLockWaiters(given.database.db, 2);
   await killed.end('SIGKILL');
   await unlock();
   expect(await deliveriesOf(given.database.db, given.gala)).toEqual([]);

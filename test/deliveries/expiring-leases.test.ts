@@ -39,13 +39,12 @@ test('a delivery whose lease is about to end is put back: nothing was sent, and 
   const loop = new SendLoop<Message>({
     db,
     kinds: [kind],
-    queue: () => Promise.resolve(false),
     send: () => {
       sent += 1;
       return Promise.resolve({ kind: 'sent' });
     },
     // The first page waits for permission. A later one gets none.
-    rate: { atOnce: 10, take: () => ((pages += 1) === 1 ? permitted : new Promise(() => {})) },
+    rate: { limitPerCall: 10, take: () => ((pages += 1) === 1 ? permitted : new Promise(() => {})) },
     beforeRecord: () => Promise.resolve(),
     onOutcome: () => {},
     onError: (error) => void errors.push(error),

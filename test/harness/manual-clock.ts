@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Clock } from '@floodgate/service/clock';
 
 /** Turns of the event loop in which the work that a timer has started goes on as far as it can without another timer. */
@@ -55,7 +55,7 @@ export class ManualClock implements Clock {
       this.#now = Math.max(this.#now, at);
       for (const timer of [...this.#timers].filter((one) => one.at === at)) {
         this.#fire(timer);
-        await nextTurn();
+        await yieldToEventLoop();
       }
       await settle();
     }
@@ -89,5 +89,5 @@ export class ManualClock implements Clock {
 
 /** Resolves when everything has run that needs no timer, no file and no network. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
+  for (let turn = 0; turn < TURNS; turn += 1) await yieldToEventLoop();
 }

@@ -1,5 +1,5 @@
 import {
-  LEASE_SECONDS,
+  CONSUMER_LEASE_SECONDS,
   addConsumer,
   advance,
   disable,
@@ -263,20 +263,23 @@ test('the lag has two ages: of the oldest that was not tried, and of the oldest 
   expect((await readLags(given.database.db)).webhook).toMatchObject({ oldestMs: null, oldestRetryMs: null });
 });
 
-test('advance extends a lease by the time that its holder asks for', async () => {
+test('advance extends a lease by the time for which it was leased', async () => {
   await add();
   await confirm();
-  const [consumer] = await lease();
-  await given.db.transaction().execute(async (transaction) => {
-    const leasedFor = async (seconds?: number) => {
-      await advance(transaction, consumer!, consumer!.cursor, null, seconds);
+  const { shardId } = given.gala;
+  const leasedFor = (seconds?: number) =>
+    given.db.transaction().execute(async (transaction) => {
+      const [consumer] = await leaseConsumers(transaction, shardId, 'webhook', 1, seconds);
+      await sql`update journal_consumers set leased_until = null`.execute(transaction);
+      await advance(transaction, consumer!, consumer!.cursor);
       const { rows } = await sql<{ seconds: number }>`
         select extract(epoch from leased_until - now())::float8 as seconds from journal_consumers
         where id = ${consumer!.id}`.execute(transaction);
+      await sql`update journal_consumers set leased_until = null`.execute(transaction);
       return rows[0]!.seconds;
-    };
-    expect([await leasedFor(5), await leasedFor()]).toEqual([5, LEASE_SECONDS]);
-  });
+    });
+  expect(await leasedFor(5)).toBe(5);
+  expect(await leasedFor()).toBe(CONSUMER_LEASE_SECONDS);
 });
 
 describe('a process that runs consumers', () => {
@@ -315,6 +318,18 @@ describe('a process that runs consumers', () => {
     ends.get(ids[1]!)!('more');
     await waitUntil('the first has another', async () => (await look(), begun.length === 4));
     expect(begun[3]).toBe(ids[0]);
+  });
+
+  test('begins the run of a consumer that waits as soon as another run ends', async () => {
+    await confirm();
+    const ids = [await add(), await add()];
+    const { poll, begun, ends } = run(1);
+    await poll();
+    expect(begun).toEqual([ids[0]]);
+    // It does not ask for another run, and nobody polls.
+    ends.get(ids[0]!)!('released');
+    await waitUntil('the second has begun', () => begun.length === 2);
+    expect(begun[1]).toBe(ids[1]);
   });
 
   test('that stops aborts its turns and begins no other', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { perform } from '@floodgate/audit';
 import { disableMailAction, pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
-import { MOST_SENDING } from '@floodgate/deliveries';
+import { MAX_SENDING } from '@floodgate/deliveries';
 import { readMailStatus } from '@floodgate/mail/status';
 import { sql } from 'kysely';
 import { beforeEach, expect } from 'vitest';
@@ -42,7 +42,7 @@ test('a process that is killed while it sends: nobody is forgotten, and at most 
     const enough = (count / (kills + 1)) * kill;
     await waitUntil(`${enough} were sent`, () => server.mails.length >= enough);
     await process.end('SIGKILL');
-    possible += MOST_SENDING;
+    possible += MAX_SENDING;
     await endLeases(given.database.db);
   }
   await startMailProcess(given.database, { SMTP_URL: server.url });
@@ -248,9 +248,9 @@ test('while Postgres takes no outcomes, no more than those under way are sent; t
     given.database.db,
   );
   const { output } = await startMailProcess(given.database, { SMTP_URL: server.url });
-  await waitUntil('it has sent all that it may', () => server.mails.length === MOST_SENDING);
+  await waitUntil('it has sent all that it may', () => server.mails.length === MAX_SENDING);
   await waitUntil('it says so', () => output().includes('cannot record outcomes of e-mails'));
-  expect(server.mails).toHaveLength(MOST_SENDING);
+  expect(server.mails).toHaveLength(MAX_SENDING);
   await sql`drop trigger refuse_mails on deliveries`.execute(given.database.db);
   await waitForState(given.database.db, given.gala, 'sent', 400);
   expect(server.mails).toHaveLength(400);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect } from 'vitest';
 import { perform } from '@floodgate/audit';
 import { pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
-import { MOST_SENDING } from '@floodgate/deliveries';
+import { MAX_SENDING } from '@floodgate/deliveries';
 import { digestOf } from '@floodgate/mail/kinds/attendee-mails';
 import { readLags } from '@floodgate/journal';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
@@ -258,7 +258,7 @@ describe('refusals', () => {
     await waitUntil('it has asked again', () => refused > before);
     // Those that were handed over before the first refusal arrived, and one after each pause. Pauses double.
     const pauses = Math.log2((performance.now() - refusedFirstAt) / SHORTEST_PAUSE_MS + 1);
-    expect(asked.size).toBeLessThanOrEqual(MOST_SENDING + pauses);
+    expect(asked.size).toBeLessThanOrEqual(MAX_SENDING + pauses);
     expect((await deliveriesOf(given.database.db, given.gala)).every(isUntried)).toBe(true);
     server.onRecipient = () => undefined;
     await waitForState(given.database.db, given.gala, 'sent', 200);

@@ -1,6 +1,6 @@
 import type { Database } from '@floodgate/database';
 import { advance, leaseConsumers } from '@floodgate/journal';
-import { createDelivery } from '@floodgate/webhooks/deliver/deliver';
+import { createEndpointRun } from '@floodgate/webhooks/deliver/serve-endpoint';
 import { expireAttempts, recordAttempt } from '@floodgate/webhooks/deliver/attempts';
 import { listEndpoints, type Endpoint } from '@floodgate/webhooks/endpoints';
 import { sql } from 'kysely';
@@ -101,7 +101,7 @@ test('who finds its history gone, and lost the lease to a replay, leaves the cha
   const onAttempt = () => expect.unreachable('nothing is sent');
   const sender = { agents: {} as never, sendsTestEvents: false, onAttempt };
   const { log, logged } = keptLog('delivery process');
-  const deliver = createDelivery({ db, log, sender }, 1);
+  const deliver = createEndpointRun({ db, log, sender }, 1);
   expect(await deliver(consumer, new AbortController().signal)).toBe('released');
   expect(logged()).toBe('');
   const chain = db.selectFrom('webhook_endpoints').select('chain_offset').where('id', '=', endpoint.id);

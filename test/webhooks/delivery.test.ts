@@ -525,7 +525,7 @@ test('of a long history that nobody asked for, a part is passed over at once', a
   await sql`update journal_heads set last_offset = 41000 where shard_id = ${shardId}`.execute(
     given.database.db,
   );
-  const consumer = { ...endpoint, inFlightUntil: null, newsOffset: null, lease: '' };
+  const consumer = { ...endpoint, inFlightUntil: null, newsOffset: null, lease: '', leaseSeconds: 25 };
   const to = await loadEndpoint(given.database.db, endpoint);
   const reader = readMessages(given.database.db, consumer, to!, false);
   expect(await reader.next()).toBeNull();

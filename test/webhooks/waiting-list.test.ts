@@ -1,6 +1,6 @@
 import type { WaitingEntry, WebhookEventType } from '@floodgate/contract';
 import { expireHolds } from '@floodgate/registrations';
-import { findWebhookNotice } from '@floodgate/webhooks/notices';
+import { findNoticeContent } from '@floodgate/webhooks/notices';
 import { beforeEach, expect } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import { strictReader } from '../harness/described.ts';
@@ -116,7 +116,7 @@ test('the notice of a disabled webhook counts the entries of waiting lists', asy
   await join();
   await join();
   await finalize();
-  expect(await findWebhookNotice(given.database.db, given.gala.shardId, endpoint.id)).toMatchObject({
+  expect(await findNoticeContent(given.database.db, given.gala.shardId, endpoint.id)).toMatchObject({
     waiting: 2,
   });
 });

@@ -65,10 +65,10 @@ export async function startApi(config: ApiConfig, log: Logger, clock = systemClo
   opened.adopt(producer, () => producer.close());
   opened.defer(await watchQueue(producer, log));
   const capabilities: OpenCapability[] = [];
-  for (const face of CAPABILITIES) {
+  for (const capability of CAPABILITIES) {
     const limits = { answerWithinMs, readWithinMs };
     const context = { log, metrics, reads, shardReads, openPool, producer, clock, ...limits };
-    const open = await face.open(context, config);
+    const open = await capability.open(context, config);
     opened.defer(() => open.close?.());
     capabilities.push(open);
   }

@@ -10,6 +10,13 @@ export interface Change {
   /** Kind and id, such as "ticket:7". */
   subject: string;
   /** Absent or null if the thing did not exist. */
+  before?: object | null;
+  after?: object | null;
+}
+
+/** A change as it is read. */
+interface StoredChange {
+  subject: string;
   before?: Record<string, unknown> | null;
   after?: Record<string, unknown> | null;
 }
@@ -48,7 +55,7 @@ export async function readAuditLog(db: Database, { since, subject, actor, action
       and ${actor === undefined ? sql`true` : sql`actor = ${actor}`}
       and ${action === undefined ? sql`true` : sql`action = ${action}`}
     order by id desc limit ${limit}`;
-  const { rows } = await sql<Change & Record<'actor' | 'action', string> & { id: number; at: Date }>`
+  const { rows } = await sql<StoredChange & Record<'actor' | 'action', string> & { id: number; at: Date }>`
     select * from (
       (${from('audit_log')}) union all (${from('partner_audit_log')})
     ) entry
@@ -57,7 +64,7 @@ export async function readAuditLog(db: Database, { since, subject, actor, action
 }
 
 /** Returns the fields of an entry that differ, each with its value before and after; null: none. */
-export function differencesOf({ before, after }: Pick<Change, 'before' | 'after'>) {
+export function differencesOf({ before, after }: Pick<StoredChange, 'before' | 'after'>) {
   const [was, is] = [before ?? {}, after ?? {}].map((state) => new Map(Object.entries(state)));
   const names = new Set([...was!.keys(), ...is!.keys()]);
   return [...names]

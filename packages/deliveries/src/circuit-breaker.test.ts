@@ -1,14 +1,15 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
-import { createCircuitBreaker } from './circuit-breaker.ts';
-import { outcomeOf, type Attempt, type Delivery } from './deliveries.ts';
+import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
+import type { Delivery } from './delivery-rows.ts';
+import { outcomeOf, type Attempt } from './outcomes.ts';
 
 const SENT: Attempt = { kind: 'sent' };
 const AWAY: Attempt = { kind: 'unavailable', isDoubtful: false, reason: 'ECONNREFUSED' };
 const UNKNOWN_USER: Attempt = { kind: 'refused', isPermanent: true, reason: '550' };
 
 let clock: ManualClock;
-let breaker: ReturnType<typeof createCircuitBreaker>;
+let breaker: CircuitBreaker;
 beforeEach(() => {
   clock = new ManualClock();
   breaker = createCircuitBreaker(clock);

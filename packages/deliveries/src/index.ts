@@ -1,3 +1,4 @@
-export * from './deliveries.ts';
+export * from './delivery-rows.ts';
+export * from './outcomes.ts';
 export * from './queues.ts';
 export * from './send-loop.ts';

@@ -1,6 +1,6 @@
 import { askShards, shardIds, type Database } from '@floodgate/database';
 import { sql, type QueryResult, type RawBuilder } from 'kysely';
-import { deliveriesOf, type Queue } from './deliveries.ts';
+import { deliveriesOf, type Queue } from './delivery-rows.ts';
 
 // Changes and counts of deliveries, outside of the loop that sends them.
 
@@ -10,8 +10,8 @@ const AS_INSERTED = sql`
   reason = null, created_at = excluded.created_at, tried_at = null, failing_since = null`;
 
 /**
- * Queues the next edition of a delivery, or the first one. It replaces an edition that is still queued. The earliest time to send it is
- * `apartMinutes` after the previous edition was sent.
+ * Queues the next edition of a delivery, or the first one. It replaces an edition that is still queued. The
+ * earliest time to send it is `apartMinutes` after the previous edition was sent.
  */
 export async function queueEdition(
   db: Database,
@@ -19,7 +19,8 @@ export async function queueEdition(
   subject: string,
   apartMinutes: number,
 ): Promise<void> {
-  // In UTC: Citus rejects an update that adds an interval to a column if the result depends on the session's time zone.
+  // In UTC: Citus rejects an update that adds an interval to a column if the result depends on the session's
+  // time zone.
   const sentAtUtc = sql`kept.sent_at at time zone 'utc'`;
   await sql`
     insert into deliveries as kept (shard_id, event_id, kind, subject)
@@ -32,17 +33,21 @@ export async function queueEdition(
 }
 
 /** Rows that one statement reads and writes, so that it ends long before the timeout of statements. */
-const WRITTEN_AT_ONCE = 20_000;
+const ROWS_PER_STATEMENT = 20_000;
 
 /** Returns the last subject of the range after this one. Undefined: the range has all that are left. */
 const endOfRange = async (db: Database, queue: Queue, after: string) => {
   const rest = deliveriesOf(db, queue).where('subject', '>', after).orderBy('subject').select('subject');
-  return (await rest.offset(WRITTEN_AT_ONCE).limit(1).executeTakeFirst())?.subject;
+  return (await rest.offset(ROWS_PER_STATEMENT).limit(1).executeTakeFirst())?.subject;
 };
 
-type Write = (isWanted: RawBuilder<unknown>) => Promise<QueryResult<unknown>>;
+/** Writes the rows that meet a condition. */
+type Write = (isInRange: RawBuilder<unknown>) => Promise<QueryResult<unknown>>;
 
-/** Writes all deliveries of a queue, one range of subjects after another. Returns the number of rows that changed. */
+/**
+ * Writes all deliveries of a queue, one range of subjects after another. Returns the number of rows that
+ * changed.
+ */
 async function inRanges(db: Database, queue: Queue, write: Write): Promise<number> {
   let changed = 0n;
   let after: string | undefined = '';
@@ -56,20 +61,20 @@ async function inRanges(db: Database, queue: Queue, write: Write): Promise<numbe
 }
 
 /**
- * Queues a delivery of `kind` for each subject that got, or may have got, a delivery of the kind `after` in an edition older than
- * `revision`. Returns the number of queued deliveries. Idempotent.
+ * Queues a delivery of `kind` for each subject that got, or may have got, a delivery of the kind `after` in
+ * an edition older than `revision`. Returns the number of queued deliveries. Idempotent.
  */
 export async function queueFollowUps(
   db: Database,
   { shardId, eventId, kind }: Queue,
   { after, revision }: { after: string; revision: number },
 ): Promise<number> {
-  const followUp: Write = (isWanted) =>
+  const followUp: Write = (isInRange) =>
     sql`
     insert into deliveries as kept (shard_id, event_id, kind, subject, revision)
     select shard_id, event_id, ${kind}::text, subject, ${revision}::integer from deliveries
     where shard_id = ${shardId} and event_id = ${eventId} and kind = ${after} and revision < ${revision}
-      and (state in ('sent', 'sending') or possibly_twice) and ${isWanted}
+      and (state in ('sent', 'sending') or possibly_twice) and ${isInRange}
     on conflict (shard_id, event_id, kind, subject) do update
     set revision = excluded.revision, ${AS_INSERTED}, due_at = excluded.due_at
     where kept.revision < excluded.revision`.execute(db);
@@ -77,17 +82,17 @@ export async function queueFollowUps(
 }
 
 /**
- * Queues deliveries again that have ended or wait for a retry, as if they were new: that of a subject, or all (null). Cancelled ones stay
- * as they are. Returns the number of queued deliveries.
+ * Queues deliveries again that have ended or wait for a retry, as if they were new: that of a subject, or all
+ * (null). Cancelled ones stay as they are. Returns the number of queued deliveries.
  */
 export async function requeueDeliveries(db: Database, queue: Queue, subject: string | null): Promise<number> {
   const { shardId, eventId, kind } = queue;
-  const requeue: Write = (isWanted) =>
+  const requeue: Write = (isInRange) =>
     sql`
     update deliveries set state = 'queued', attempts = 0, possibly_twice = false, lease = null, reason = null,
       created_at = now(), tried_at = null, failing_since = null, due_at = now()
     where shard_id = ${shardId} and event_id = ${eventId} and kind = ${kind}
-      and ${isWanted} and state not in ('queued', 'sending', 'cancelled')`.execute(db);
+      and ${isInRange} and state not in ('queued', 'sending', 'cancelled')`.execute(db);
   if (subject === null) return inRanges(db, queue, requeue);
   return Number((await requeue(sql`subject = ${subject}`)).numAffectedRows);
 }
@@ -100,7 +105,10 @@ export async function countSent(db: Database, queue: Queue): Promise<number> {
 
 const UNFINISHED = ['queued', 'retry', 'sending'] as const;
 
-/** Returns how many deliveries are not finished, by kind and state, of all shards that answer. Reads only those. */
+/**
+ * Returns how many deliveries are not finished, by kind and state, of all shards that answer. Reads only
+ * those.
+ */
 export async function countUnfinished(db: Database) {
   const { answers } = await askShards(await shardIds(db), (shardId) =>
     db
@@ -114,11 +122,15 @@ export async function countUnfinished(db: Database) {
   return answers.flat();
 }
 
-/** Deletes deliveries that were never sent, and that no process is trying to send. Those that were queued again are `sent` again. */
+/**
+ * Deletes deliveries that were never sent, and that no process is trying to send. Those that were queued
+ * again are `sent` again.
+ */
 export async function dequeue(db: Database, queue: Queue): Promise<void> {
   const { shardId, eventId, kind } = queue;
   const untried = sql`
-    where shard_id = ${shardId} and event_id = ${eventId} and kind = ${kind} and state = 'queued' and not possibly_twice`;
+    where shard_id = ${shardId} and event_id = ${eventId} and kind = ${kind}
+      and state = 'queued' and not possibly_twice`;
   await sql`update deliveries set state = 'sent' ${untried} and sent_at is not null`.execute(db);
   await sql`delete from deliveries ${untried}`.execute(db);
 }
@@ -131,11 +143,11 @@ export const findDelivery = (db: Database, queue: Queue, subject: string) =>
     .executeTakeFirst();
 
 /** Maximum number of rows that one statement deletes. */
-const PRUNED_AT_ONCE = 5_000;
+const PRUNED_PER_STATEMENT = 5_000;
 
 /**
- * Deletes finished deliveries of a shard that are older than `days` and whose journal entry has expired. While the journal has the entry,
- * the row prevents a second message. Returns whether more may be left.
+ * Deletes finished deliveries of a shard that are older than `days` and whose journal entry has expired.
+ * While the journal has the entry, the row prevents a second message. Returns whether more may be left.
  */
 export async function pruneDeliveries(db: Database, shardId: number, days: number): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -147,7 +159,7 @@ export async function pruneDeliveries(db: Database, shardId: number, days: numbe
           now() - make_interval(days => ${days}::integer),
           (select at from journal_segments where shard_id = ${shardId} order by last_offset limit 1)
         )
-      limit ${PRUNED_AT_ONCE}
+      limit ${PRUNED_PER_STATEMENT}
     ))`.execute(db);
-  return Number(numAffectedRows) >= PRUNED_AT_ONCE;
+  return Number(numAffectedRows) >= PRUNED_PER_STATEMENT;
 }

@@ -1,71 +1,79 @@
-import { cpus, getPriority } from 'node:os';
-import { setImmediate as yieldToSockets } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { readAtOnce, rememberShards, shardLoader, type Database } from '@floodgate/database';
+import { retry, sleep, systemClock, type Clock, type PeriodicTask, type Timer } from '@floodgate/service';
 import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts';
+import { createYielding } from './cpu-yielding.ts';
 import {
-  retry as repeat,
-  sleep,
-  systemClock,
-  type Clock,
-  type PeriodicTask,
-  type Timer,
-} from '@floodgate/service';
-import {
-  LEASE_SECONDS,
+  DELIVERY_LEASE_SECONDS,
   leaseDeliveries,
+  recordOutcomes,
+  renewLeases,
+  type Delivery,
+  type EndedDelivery,
+  type LeasedKind,
+  type SentMessage,
+} from './delivery-rows.ts';
+import {
+  failedAttempt,
   outcomeOf,
   outcomeOfCrashes,
   putBack,
-  recordOutcomes,
-  renewLeases,
-  retry,
   type Attempt,
-  type Delivery,
-  type Ended,
-  type LeasedKind,
   type Outcome,
-  type Sent,
-} from './deliveries.ts';
+} from './outcomes.ts';
 
 /** Loads and renders the deliveries of one kind. */
 export interface DeliveryKind<Message, Item = unknown> extends LeasedKind {
   /**
-   * Loads the data of deliveries of one event, right before they are sent. Resolves by subject to an item, or to an outcome if nothing must
-   * be sent. Subjects that no longer exist are missing.
+   * Loads the data of deliveries of one event, right before they are sent. Resolves by subject to an item, or
+   * to an outcome if nothing must be sent. Subjects that no longer exist are missing.
    */
-  load(deliveries: readonly Delivery[]): Promise<Loaded<Item>>;
+  load(deliveries: readonly Delivery[]): Promise<LoadedItems<Item>>;
   render(item: Item, delivery: Delivery): Promise<Message>;
 }
 
-export type Loaded<Item> = Map<string, { item: Item } | { outcome: Outcome }>;
+/** By subject, what to send, or the outcome of a delivery that must not be sent. */
+export type LoadedItems<Item> = Map<string, { item: Item } | { outcome: Outcome }>;
+
+/** The rate limiter of a loop. */
+export interface SendingRate {
+  /** Maximum `count` of one call of `take`. */
+  limitPerCall: number;
+  /** Resolves when `count` messages may be sent, or when the signal is aborted. */
+  take: (count: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** A recorded outcome, or `unavailable` for an attempt that found the server unavailable. */
+export interface ReportedOutcome {
+  state: Outcome['state'] | 'unavailable';
+  reason: string | null;
+}
 
 export interface SendLoopOptions<Message> {
   db: Database;
   kinds: readonly DeliveryKind<Message>[];
-  /** Queues what is new in a shard. Runs before each lease. Resolves to whether more may be new. */
-  queue: (shardId: number) => Promise<boolean>;
   /** Never rejects. */
   send: (message: Message) => Promise<Attempt>;
-  rate: {
-    /** Maximum `count` of one call of `take`. */
-    atOnce: number;
-    /** Resolves when `count` messages may be sent, or when the signal is aborted. */
-    take: (count: number, signal: AbortSignal) => Promise<void>;
-  };
+  rate: SendingRate;
   /** Runs before outcomes are recorded, which is the last write. Runs again if recording fails. */
-  beforeRecord: (ended: readonly Ended<Message>[]) => Promise<void>;
+  beforeRecord: (ended: readonly EndedDelivery<Message>[]) => Promise<void>;
   /** Called with each recorded outcome, and after each attempt that found the server unavailable. */
-  onOutcome: (outcome: { state: string; reason: string | null }, delivery: Delivery) => void;
+  onOutcome: (outcome: ReportedOutcome, delivery: Delivery) => void;
   /** Called if the step `what` failed. The step is retried. */
   onError: (error: Error, what: 'lease' | 'load' | 'render' | 'record', delivery?: Delivery) => void;
   clock?: Clock | undefined;
 }
 
-/** Maximum number of deliveries in `sending` per process. A killed process can cause at most this many duplicates. */
-export const MOST_SENDING = 100;
+/**
+ * Maximum number of deliveries in `sending` per process. A killed process can cause at most this many
+ * duplicates.
+ */
+export const MAX_SENDING = 100;
 const PAGE = 50;
 const RENEW_EVERY_MS = 5_000;
-/** A lease that is older than this is renewed. A delivery is not started if its lease ends within MARGIN_MS. */
+/**
+ * A lease that is older than this is renewed. A delivery is not started if its lease ends within MARGIN_MS.
+ */
 const RENEW_AFTER_MS = 10_000;
 const MARGIN_MS = 3_000;
 const LOAD_AGAIN_MS = 1_000;
@@ -77,7 +85,10 @@ const POLL_INTERVAL_MS = 400;
 /** Deliveries that are leased per poll while the process yields to others. */
 const PAGE_WHILE_YIELDING = 20;
 
-/** Sends deliveries: queue, lease, load, send, record. First attempts and retries take the same path. */
+/**
+ * Sends queued deliveries: lease, load, render, send, record. First attempts and retries take the same path.
+ * It polls, so a lost call of `wake` delays a delivery and loses none.
+ */
 export class SendLoop<Message extends { revision: number }> {
   readonly #options: SendLoopOptions<Message>;
   readonly #clock: Clock;
@@ -86,18 +97,20 @@ export class SendLoop<Message extends { revision: number }> {
   readonly #abandoning = new AbortController();
   /** Deliveries in `sending`. */
   readonly #sending = new Set<Delivery>();
-  /** Deliveries that running lease statements have asked for. */
-  #asked = 0;
-  readonly #yields = createYielding();
+  /** Limits of the lease statements that run now. */
+  #requested = 0;
+  readonly #mustYield = createYielding();
   #leasedAt = -Infinity;
-  /** Whether a delivery was queued or leased since the last run of the task. */
+  /** Whether a delivery was leased since the last run of the task. */
   #hasLeased = false;
   readonly #readShards: () => Promise<number[]>;
   #shards: readonly number[] = [];
   /** Shards to lease from when there is capacity, longest waiting first. */
   readonly #unread = new Set<number>();
   readonly #leasing = new Map<number, Promise<void>>();
-  readonly #record = shardLoader(readAtOnce, (batch: Ended<Message>[]) => this.#recordBatch(batch));
+  /** Shards in which deliveries were queued since their last lease statement started. */
+  readonly #woken = new Set<number>();
+  readonly #record = shardLoader(readAtOnce, (batch: EndedDelivery<Message>[]) => this.#recordBatch(batch));
   #renewing: Timer;
 
   constructor(options: SendLoopOptions<Message>) {
@@ -121,6 +134,13 @@ export class SendLoop<Message extends { revision: number }> {
     },
   };
 
+  /** Leases from a shard now, because deliveries were queued in it. */
+  wake(shardId: number): void {
+    this.#woken.add(shardId);
+    this.#unread.add(shardId);
+    this.#leaseNext();
+  }
+
   /** Leases due deliveries in every shard. A shard that does not answer does not delay the others. */
   #poll(): void {
     this.#shards.forEach((shardId) => this.#unread.add(shardId));
@@ -143,7 +163,9 @@ export class SendLoop<Message extends { revision: number }> {
     }
   }
 
-  /** Stops leasing, and puts back deliveries that were not started. Resolves when every outcome is recorded. */
+  /**
+   * Stops leasing, and puts back deliveries that were not started. Resolves when every outcome is recorded.
+   */
   async close(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#leasing.values());
@@ -158,32 +180,33 @@ export class SendLoop<Message extends { revision: number }> {
 
   /** Returns how many deliveries to lease next. */
   #wanted(): number {
-    const open = this.#sending.size + this.#asked;
+    const open = this.#sending.size + this.#requested;
     if (this.#stopping.signal.aborted || this.#breaker.opensForMs() > 0) return 0;
     if (this.#breaker.isProbing()) return open > 0 ? 0 : 1;
-    const yields = this.#yields();
+    const yields = this.#mustYield();
     if (yields && this.#clock.now() - this.#leasedAt < POLL_INTERVAL_MS) return 0;
-    const page = Math.min(yields ? PAGE_WHILE_YIELDING : PAGE, this.#options.rate.atOnce);
-    return MOST_SENDING - open >= page ? page : 0;
+    const page = Math.min(yields ? PAGE_WHILE_YIELDING : PAGE, this.#options.rate.limitPerCall);
+    return MAX_SENDING - open >= page ? page : 0;
   }
 
   async #leaseFrom(shardId: number): Promise<void> {
-    for (let most = this.#wanted(), hasMore = true; most > 0 && hasMore; most = this.#wanted()) {
-      this.#asked += most;
+    for (let limit = this.#wanted(), hasMore = true; limit > 0 && hasMore; limit = this.#wanted()) {
+      this.#requested += limit;
       this.#leasedAt = this.#clock.now();
-      hasMore = await this.#leasePage(shardId, most).finally(() => (this.#asked -= most));
+      hasMore = await this.#leasePage(shardId, limit).finally(() => (this.#requested -= limit));
       this.#hasLeased ||= hasMore;
     }
   }
 
-  async #leasePage(shardId: number, most: number): Promise<boolean> {
-    const { db, kinds, queue } = this.#options;
-    const hasQueued = await queue(shardId);
+  /** Leases a page and starts to send it. Resolves to whether more may be due. */
+  async #leasePage(shardId: number, limit: number): Promise<boolean> {
+    const { db, kinds } = this.#options;
     const withSuspect = ![...this.#sending].some(({ isSuspect }) => isSuspect);
-    const page = await leaseDeliveries(db, shardId, kinds, most, withSuspect, this.#clock);
+    this.#woken.delete(shardId);
+    const page = await leaseDeliveries(db, shardId, kinds, limit, withSuspect, this.#clock);
     page.forEach((delivery) => this.#sending.add(delivery));
     void this.#sendPage(page);
-    return hasQueued || page.length > 0;
+    return page.length > 0 || this.#woken.has(shardId);
   }
 
   async #sendPage(leased: readonly Delivery[]): Promise<void> {
@@ -207,26 +230,27 @@ export class SendLoop<Message extends { revision: number }> {
     const { onError } = this.#options;
     const loaded = await kind.load(group).catch((error: Error) => onError(error, 'load', group[0]));
     for (const delivery of group) {
-      const found = loaded?.get(delivery.subject);
+      const content = loaded?.get(delivery.subject);
       if (!loaded) this.#end(delivery, putBack(delivery, null, LOAD_AGAIN_MS));
-      else if (!found) this.#end(delivery, { state: 'cancelled', reason: 'missing' });
-      else if ('outcome' in found) this.#end(delivery, found.outcome);
-      else void this.#sendOne(kind, delivery, found.item);
-      await yieldToSockets();
+      else if (!content) this.#end(delivery, { state: 'cancelled', reason: 'missing' });
+      else if ('outcome' in content) this.#end(delivery, content.outcome);
+      else void this.#sendOne(kind, delivery, content.item);
+      await yieldToEventLoop();
     }
   }
 
   async #sendOne(kind: DeliveryKind<Message>, delivery: Delivery, item: unknown): Promise<void> {
     const { send, onOutcome, onError } = this.#options;
-    const leaseEndsAt = delivery.leasedAt + LEASE_SECONDS * 1_000;
+    const leaseEndsAt = delivery.leasedAt + DELIVERY_LEASE_SECONDS * 1_000;
     const isExpiring = this.#clock.now() > leaseEndsAt - MARGIN_MS;
     const waitMs = this.#breaker.opensForMs();
-    // Put back before the lease ends: an expired lease counts as a crash, after which the message may be sent twice.
+    // Put back before the lease ends: an expired lease counts as a crash, after which the message may be sent
+    // twice.
     if (isExpiring || this.#stopping.signal.aborted || waitMs > 0)
       return this.#end(delivery, putBack(delivery, null, waitMs));
     const rendered = kind.render(item, delivery);
     const message = await rendered.catch((error: Error) => onError(error, 'render', delivery));
-    if (!message) return this.#end(delivery, retry(delivery, 'not rendered'));
+    if (!message) return this.#end(delivery, failedAttempt(delivery, 'not rendered'));
     const attempt = await send(message);
     const triedAt = this.#clock.now();
     const outcome = outcomeOf(delivery, attempt, this.#breaker);
@@ -235,23 +259,29 @@ export class SendLoop<Message extends { revision: number }> {
     this.#end(delivery, outcome, { message, attempt, triedAt });
   }
 
-  #end(delivery: Delivery, outcome: Outcome, sent?: Sent<Message>): void {
+  #end(delivery: Delivery, outcome: Outcome, sent?: SentMessage<Message>): void {
     void this.#record({ ...sent, delivery, outcome, shardId: delivery.shardId });
   }
 
-  /** Records outcomes of one shard. Retries until Postgres answers, because only this process knows which messages were sent. */
-  async #recordBatch(batch: readonly Ended<Message>[]): Promise<[]> {
+  /**
+   * Records outcomes of one shard. Retries until Postgres answers, because only this process knows which
+   * messages were sent.
+   */
+  async #recordBatch(batch: readonly EndedDelivery<Message>[]): Promise<[]> {
     const { db, beforeRecord, onOutcome, onError } = this.#options;
     const record = async () => {
       await beforeRecord(batch);
       await recordOutcomes(db, batch[0]!.shardId, batch, this.#clock);
       return true;
     };
-    const shouldRetry = (error: unknown) => (onError(error as Error, 'record'), true);
+    const shouldRetry = (error: unknown) => {
+      onError(error as Error, 'record');
+      return true;
+    };
     const signal = this.#abandoning.signal;
     const options = { delayMs: RECORD_AGAIN_MS, signal, shouldRetry, clock: this.#clock };
     // If the process stops first, the leases expire.
-    const isRecorded = await repeat(record, options).catch(() => false);
+    const isRecorded = await retry(record, options).catch(() => false);
     for (const { delivery, outcome } of batch) {
       this.#sending.delete(delivery);
       // A delivery that was put back without a reason is not reported: there was no attempt.
@@ -271,40 +301,10 @@ export class SendLoop<Message extends { revision: number }> {
 
   async #renew(): Promise<void> {
     const { db, onError } = this.#options;
-    const old = [...this.#sending].filter(({ leasedAt }) => this.#clock.now() - leasedAt > RENEW_AFTER_MS);
-    for (const [shardId, ofShard] of Map.groupBy(old, (delivery) => delivery.shardId))
+    const toRenew = [...this.#sending].filter(
+      ({ leasedAt }) => this.#clock.now() - leasedAt > RENEW_AFTER_MS,
+    );
+    for (const [shardId, ofShard] of Map.groupBy(toRenew, (delivery) => delivery.shardId))
       await renewLeases(db, shardId, ofShard, this.#clock).catch((error: Error) => onError(error, 'lease'));
   }
-}
-
-/** The machine is busy if other processes use more than this share of its CPUs. */
-const BUSY = 0.5;
-const MEASURED_EVERY_MS = 200;
-
-/**
- * Returns a function that tells whether this process should slow down: it runs at low CPU priority, and other processes keep the machine
- * busy. The scheduler alone does not suffice, because Postgres and the SMTP server work for a delivery at normal priority.
- */
-function createYielding(): () => boolean {
-  let last = readTimes();
-  let isBusy = false;
-  return () => {
-    if (performance.now() - last.at < MEASURED_EVERY_MS) return isBusy;
-    const now = readTimes();
-    isBusy = getPriority() > 0 && now.others - last.others > (now.all - last.all) * BUSY;
-    last = now;
-    return isBusy;
-  };
-}
-
-/** Returns the CPU milliseconds of the machine since it started: the total, and the part that other processes have used. */
-function readTimes() {
-  const { user, system } = process.cpuUsage();
-  const times = { at: performance.now(), all: 0, others: (user + system) / -1_000 };
-  for (const { times: cpu } of cpus()) {
-    const used = cpu.user + cpu.nice + cpu.sys + cpu.irq;
-    times.all += used + cpu.idle;
-    times.others += used;
-  }
-  return times;
 }

@@ -19,8 +19,9 @@ const schema = {
   ...answering('Registrations', AdmissionList, [...COMMON_FAILURES, '11', '34']),
   summary: 'List Admissions',
   description:
-    'Lists when and at which gates the seat of a registration that you made under this event was admitted, oldest first. After a ' +
-    'change of attendee, the old and the new registration have the same admissions. Scans of a door without network arrive later.',
+    'Lists when and at which gates the seat of a registration that you made under this event was admitted, oldest ' +
+    'first. After a change of attendee, the old and the new registration have the same admissions. Scans of a door ' +
+    'without network arrive later.',
   params: Type.Pick(RegistrationStatus, ['passReference']),
 };
 
@@ -41,8 +42,8 @@ export function addAdmissionsRoute(
       if (!row || passReferenceOf(row) !== passReference) return null;
       return listAdmissions(reads, shardId, serial);
     };
-    const isWanted = () => !raw.socket.destroyed;
-    const admissions = await queue(partnerId, isWanted, () => shardReads(shardId, read));
+    const isCallerConnected = () => !raw.socket.destroyed;
+    const admissions = await queue(partnerId, isCallerConnected, () => shardReads(shardId, read));
     return admissions ? success({ passReference, admissions }) : reply.fail('34');
   });
 }
@@ -53,7 +54,9 @@ async function listAdmissions(db: Database, shardId: number, registration: numbe
   type Row = Pick<Admission, 'gate' | 'device' | 'state'> & { at: Date; leftAt: Date | null };
   const { rows } = await sql<Row>`
     select g.name as gate, d.name as device, a.at, a.left_at as "leftAt",
-      case when a.undone_at is not null then 'undone' when a.again_of is not null then 'again' else 'admitted' end as state
+      case
+        when a.undone_at is not null then 'undone' when a.again_of is not null then 'again' else 'admitted'
+      end as state
     from admissions a
     join gates g on g.shard_id = a.shard_id and g.id = a.gate_id
     join devices d on d.shard_id = a.shard_id and d.id = a.device_id

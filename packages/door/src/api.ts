@@ -2,18 +2,18 @@ import { success } from '@floodgate/contract';
 import { inCamelCase, readThroughCache } from '@floodgate/database';
 import { DRAW_WITHIN_MS } from '@floodgate/database/limits/quota-lease';
 import { defineApi, type ApiContext, type Routes } from '@floodgate/http';
-import { admitBody } from '@floodgate/partners/body-room';
-import { countNothing, limitRate } from '@floodgate/partners/limits';
+import { admitBody } from '@floodgate/partners/body-memory';
+import { countNothing, limitRate } from '@floodgate/partners/rate-limit';
 import { createPassSigner, jwkSetOf, readEventDocument, readRevocations } from '@floodgate/passes';
 import { InvalidInput } from '@floodgate/service/failure';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { addAdmissionsRoute } from './admissions.ts';
 import { noteContact, type DevicePrincipal } from './devices.ts';
 import { addDocument, described } from './document.ts';
-import { createEnrolment } from './enrolment.ts';
+import { createEnrolment, type Enrol } from './enrolment.ts';
 import { countAdmissions, listGates } from './gates.ts';
 import { serveOneCall } from './one-call.ts';
-import { authenticateDevice, REVOKED } from './principal.ts';
+import { authenticateDevice, deviceOf, REVOKED } from './principal.ts';
 import { findOtherEvent, recordScans } from './scans.ts';
 import { CounterQuery, EnrolRequest, RevocationsQuery, ScansRequest } from './wire.ts';
 
@@ -43,15 +43,15 @@ export const doorApi = defineApi({
     const enrol = createEnrolment(openLookups('enrolment'), clock);
     const hooks = [
       authenticateDevice(openLookups('door tokens'), clock),
-      limitRate(counters, log, clock),
-      admitBody(),
+      limitRate({ db: counters, log, callerOf: deviceOf, clock }),
+      admitBody(deviceOf),
       serveOneCall(),
     ];
     const addRoutes = async (door: Routes) => {
       await addDocument(door);
       addEnrolRoute(door, enrol);
       void door.register((ofDevices, _options, done) => {
-        for (const name of ['device', 'principal'] as const) ofDevices.decorateRequest(name, null as never);
+        ofDevices.decorateRequest('device', null as never);
         ofDevices.decorateRequest('countAs', countNothing);
         for (const hook of hooks) ofDevices.addHook('onRequest', hook);
         addStateRoutes(ofDevices, parts);
@@ -70,14 +70,14 @@ type Parts = ReturnType<typeof openParts>;
 
 function openParts(context: ApiContext) {
   const { reads, openPool, answerWithinMs: statementTimeoutMs, clock } = context;
-  // Separate from the reservations: after an outage, all devices send their scans at once.
+  // Separate from the reservations: after an outage, all devices send their scans together.
   const db = openPool({ purpose: 'door', maxConnections: CONNECTIONS, statementTimeoutMs });
   const documents = readThroughCache((id: number) => readEventDocument(reads, id), undefined, clock);
   return { ...context, db, documents, signer: createPassSigner({ db: reads }) };
 }
 
 /** POST /door/v1/enrol: exchanges a code for the token of a device. */
-function addEnrolRoute(door: Routes, enrol: ReturnType<typeof createEnrolment>): void {
+function addEnrolRoute(door: Routes, enrol: Enrol): void {
   const input = { security: [], body: EnrolRequest };
   const schema = described('enrol', 'Exchange a code for the token of a device', input);
   door.post('/enrol', { schema }, async ({ body }, reply) => {
@@ -106,8 +106,8 @@ function addStateRoutes(door: Routes, { reads, db, signer, documents, clock }: P
     const { nextCounter, signedOffAt } = await noteContact(db, device, Number(query.counter));
     const event = await signer.sign('event', await documents.forceFetch(device.eventId));
     const keys = jwkSetOf(await signer.keys());
-    const own = { deviceID: device.deviceId, deviceName: device.name, signedOff: signedOffAt !== null };
-    return success({ device: own, nextCounter, event, keys, gates: await gatesOf(device) });
+    const ownState = { deviceID: device.deviceId, deviceName: device.name, signedOff: signedOffAt !== null };
+    return success({ device: ownState, nextCounter, event, keys, gates: await gatesOf(device) });
   });
   const revocations = described('listRevocations', 'List the revoked passes of all partners, signed', {
     querystring: RevocationsQuery,
@@ -138,7 +138,7 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
     return new Map(ofEvent.map(({ id, title }) => [id, title]));
   };
   const titles = readThroughCache(readTitles, undefined, clock);
-  const queue = createFairQueue({ answerWithinMs, abandonsStarted: false, clock });
+  const queue = createFairQueue({ answerWithinMs, timeoutAppliesToRunning: false, clock });
   door.post(
     '/scans',
     {
@@ -149,7 +149,8 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
     async ({ device, body, raw }, reply) => {
       const event = await documents.forceFetch(device.eventId);
       const record = () => recordScans(db, device, body, signer, event);
-      // Somebody waits at the gate. Scans that were decided offline can wait: after an outage, all devices send theirs at once.
+      // Somebody waits at the gate. Scans that were decided offline can wait: after an outage, all devices
+      // send theirs together.
       const isQuestion = body.scans.length === 1 && body.scans[0]!.decision === null;
       const recorded = isQuestion
         ? await record()
@@ -158,7 +159,9 @@ function addScansRoute(door: Routes, { reads, db, signer, documents, answerWithi
         return recorded.problem === 'revoked'
           ? reply.fail('20', REVOKED)
           : reply.fail('11', {
-              message: `scans: another scan with the counter ${recorded.counter} was received before. Enrol the device again`,
+              message:
+                `scans: another scan with the counter ${recorded.counter} was received before. ` +
+                'Enrol the device again',
             });
       const ofTickets = await titles.forceFetch(device.eventId, { context: device.shardId });
       const isUnknown = isQuestion && recorded.outcomes[0]!.outcome === 'unknown';

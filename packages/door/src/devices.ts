@@ -46,7 +46,7 @@ export const COLUMNS = [
 ] as const;
 
 /** Returns the devices of an event. */
-export const listDevices = (db: Database, { shardId, id: eventId }: EventId) =>
+export const listDevices = (db: Database, { shardId, id: eventId }: EventId): Promise<Device[]> =>
   inCamelCase(db)
     .selectFrom('devices')
     .select(COLUMNS)
@@ -54,7 +54,29 @@ export const listDevices = (db: Database, { shardId, id: eventId }: EventId) =>
     .orderBy('id')
     .execute();
 
-export type Device = Awaited<ReturnType<typeof listDevices>>[number];
+/** A device of an event. */
+export interface Device {
+  id: number;
+  name: string;
+  gates: number[];
+  /** Of the scanner that it runs; null: it is not enrolled. */
+  version: string | null;
+  codeExpiresAt: Date;
+  lastContactAt: Date | null;
+  /** How far its clock is ahead of the server's. */
+  skewMs: number;
+  /** The highest counter that it has named. */
+  lastCounter: number;
+  /** Number of its scans that are stored. */
+  received: number;
+  /** When it promised that no scan follows. */
+  signedOffAt: Date | null;
+  revokedAt: Date | null;
+  lost: boolean;
+  /** A counter of two different scans. */
+  forkedCounter: number | null;
+  enrolled: boolean;
+}
 
 /** Returns a new enrolment code, and its hash, which is stored. The code names the shard and the device. */
 export function createCode(shardId: number, deviceId: number) {
@@ -83,22 +105,28 @@ export const updateDevice = (db: Database, shardId: number, id: number) =>
     .updateTable('devices')
     .where(({ and }) => and({ shardId, id }));
 
-/** Resolves to the device of each token, in order. Undefined: nobody has the token. The tokens have the right form. */
-export async function findByTokens(db: Database, tokens: readonly string[]) {
+/**
+ * Resolves to the device of each token, in order. Undefined: nobody has the token. The tokens have the right
+ * form.
+ */
+export async function findByTokens(
+  db: Database,
+  tokens: readonly string[],
+): Promise<(DevicePrincipal | undefined)[]> {
   const ids = tokens.map((token) => parseToken(token)!);
   const hashes = tokens.map((token) => digest(token).toString('hex'));
   const { rows } = await sql<DevicePrincipal & { position: number }>`
     select query.position, d.shard_id as "shardId", d.id as "deviceId", d.event_id as "eventId", d.name, d.gates,
       d.public_key as "publicKey", d.revoked_at as "revokedAt"
     from unnest(
-      ${plainArray(ids.map(({ shardId }) => shardId))}::integer[], ${plainArray(ids.map(({ id }) => id))}::integer[],
+      ${plainArray(ids.map(({ shardId }) => shardId))}::integer[],
+      ${plainArray(ids.map(({ id }) => id))}::integer[],
       ${plainArray(hashes)}::text[]
     ) with ordinality as query (shard_id, id, hash, position)
-    join devices d on d.shard_id = query.shard_id and d.id = query.id and d.token_hash = decode(query.hash, 'hex')`.execute(
-    db,
-  );
-  const found = new Map(rows.map(({ position, ...row }) => [position, row]));
-  return tokens.map((_, index) => found.get(index + 1));
+    join devices d on d.shard_id = query.shard_id and d.id = query.id
+      and d.token_hash = decode(query.hash, 'hex')`.execute(db);
+  const byPosition = new Map(rows.map(({ position, ...row }) => [position, row]));
+  return tokens.map((_, index) => byPosition.get(index + 1));
 }
 
 /** A device that sends a request. */
@@ -112,7 +140,10 @@ export interface DevicePrincipal {
   revokedAt: Date | null;
 }
 
-/** Records a contact, the highest counter that the device has named, and whether it signs off (true) or resumes (false). */
+/**
+ * Records a contact, the highest counter that the device has named, and whether it signs off (true) or
+ * resumes (false).
+ */
 export async function noteContact(
   db: Database,
   { shardId, deviceId }: DevicePrincipal,
@@ -132,7 +163,10 @@ export async function noteContact(
   return { ...device, nextCounter: gap?.[0] ?? device.lastCounter + 1 };
 }
 
-/** Returns the ranges of counters up to the last one whose scans are not stored, each as first and last counter. */
+/**
+ * Returns the ranges of counters up to the last one whose scans are not stored, each as first and last
+ * counter.
+ */
 export async function missingCounters(
   db: Database,
   shardId: number,

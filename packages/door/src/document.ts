@@ -29,8 +29,8 @@ export async function addDocument(door: Routes): Promise<void> {
         version: '1.0.0',
         summary: 'Scans of passes, for the devices at the doors.',
         description:
-          "Every answer has the envelope of the partners' API. How it works explains the scans, their hashes and what a device " +
-          'decides without network.',
+          "Every answer has the envelope of the partners' API. How it works explains the scans, their hashes and " +
+          'what a device decides without network.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/' }],

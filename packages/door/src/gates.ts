@@ -17,7 +17,7 @@ export const COLUMNS = [
 export type EventId = Pick<Event, 'shardId' | 'id'>;
 
 /** Returns the gates of an event. */
-export const listGates = (db: Database, { shardId, id: eventId }: EventId) =>
+export const listGates = (db: Database, { shardId, id: eventId }: EventId): Promise<Gate[]> =>
   inCamelCase(db)
     .selectFrom('gates')
     .select(COLUMNS)
@@ -25,20 +25,42 @@ export const listGates = (db: Database, { shardId, id: eventId }: EventId) =>
     .orderBy('id')
     .execute();
 
-export type Gate = Awaited<ReturnType<typeof listGates>>[number];
+/** A gate of an event. */
+export interface Gate {
+  id: number;
+  name: string;
+  area: string;
+  /** Null: all tickets. */
+  tickets: number[] | null;
+  opensAt: Date | null;
+  closesAt: Date | null;
+  entryRule: 'once' | 're-entry' | 'any';
+  showsNames: boolean;
+}
+
+/** A gate with its counts. */
+export interface CountedGate extends Gate {
+  /** People let in there. */
+  admitted: number;
+  /** People inside its area. */
+  inside: number;
+}
 
 // Spells "area".
 const AREAS_LOCK = 0x61726561;
 
-/** Waits for others that add a gate to the event, until their transactions end: the gates of an area have one entry rule. */
+/**
+ * Waits for others that add a gate to the event, until their transactions end: the gates of an area have one
+ * entry rule.
+ */
 export async function lockAreas(db: Database, eventId: number) {
   await sql`select pg_advisory_xact_lock(${AREAS_LOCK}, ${eventId}::integer)`.execute(db);
 }
 
 /** Throws InvalidInput unless all of them are gates of the event. */
 export async function assertGates(db: Database, event: EventId, ids: readonly number[]) {
-  const known = new Set((await listGates(db, event)).map(({ id }) => id));
-  if (!ids.every((id) => known.has(id))) throw new InvalidInput({ gates: 'ids of gates of the event' });
+  const gateIds = new Set((await listGates(db, event)).map(({ id }) => id));
+  if (!ids.every((id) => gateIds.has(id))) throw new InvalidInput({ gates: 'ids of gates of the event' });
 }
 
 /** Throws InvalidInput unless all of them are tickets of the event. Null: all tickets. */
@@ -51,7 +73,10 @@ export async function assertTickets(db: Database, event: EventId, ids: number[] 
     throw new InvalidInput({ tickets: 'ids of tickets of the event, or none for all' });
 }
 
-/** Returns a function that adds two counts to a gate of the event: people let in there, and people inside its area. */
+/**
+ * Returns a function that adds two counts to a gate of the event: people let in there, and people inside its
+ * area.
+ */
 export async function countAdmissions(db: Database, event: EventId) {
   const { rows } = await sql<Record<'gate' | 'admitted' | 'inside', number> & { area: string }>`
     select area, gate_id as gate, count(*)::integer as admitted,
@@ -67,9 +92,7 @@ export async function countAdmissions(db: Database, event: EventId) {
 }
 
 /** Returns the gates of an event with their counts. */
-export async function countGates(db: Database, event: EventId) {
+export async function countGates(db: Database, event: EventId): Promise<CountedGate[]> {
   const counted = await countAdmissions(db, event);
   return (await listGates(db, event)).map((gate) => counted(gate));
 }
-
-export type CountedGate = Awaited<ReturnType<typeof countGates>>[number];

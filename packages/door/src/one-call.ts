@@ -1,11 +1,15 @@
 import type { onRequestAsyncHookHandler } from 'fastify';
 
-/** Calls of a device that wait. An app that is not broken has two: a question, and an upload in the background. */
+/**
+ * Calls of a device that wait. An app that is not broken has two: a question, and an upload in the
+ * background.
+ */
 const WAITING_LIMIT = 4;
 
 /**
- * Returns the hook that serves one call of a device at a time, so that no device can occupy more than one connection to Postgres. Further
- * calls wait, or are answered 50 if too many wait. A device that does not wait for its answer any more is skipped.
+ * Returns the hook that serves one call of a device at a time, so that no device can occupy more than one
+ * connection to Postgres. Further calls wait, or are answered 50 if too many wait. A device that does not
+ * wait for its answer any more is skipped.
  */
 export function serveOneCall(): onRequestAsyncHookHandler {
   /** By device, those who wait behind the call that is served. */

@@ -3,42 +3,78 @@ import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { sql } from 'kysely';
 
-interface Sides {
-  ticketId: number | null;
+/** Where and when a person was let in. */
+interface Admission {
   area: string;
   gate: string;
   device: string;
   at: Date;
 }
 
+/** The sold seats of a ticket, and the people that were let in to an area. */
+export interface TicketPeople {
+  ticketId: number;
+  /** Its title. */
+  ticket: string;
+  area: string;
+  sold: number;
+  people: number;
+  /** How many of these people are exceptions: those of conflicts, of `cancelled` and of `letIn`. */
+  exceptions: number;
+}
+
+/** A seat that was admitted and is cancelled now, with its first admission in an area. */
+export interface CancelledSeat extends Admission {
+  passReference: string;
+  ticketId: number;
+  cancelledAt: Date;
+}
+
+/** A person whom a device let in without network, and whose scan the server refused. */
+export interface LetIn extends Admission {
+  /** Null, like the ticket, if the pass is of no registration. */
+  passReference: string | null;
+  ticketId: number | null;
+  /** Why the server refused it. */
+  reason: string;
+  /** The admission of the seat, if it has one. */
+  seat: (Omit<Admission, 'area'> & { passReference: string }) | null;
+}
+
+/** The people that were let in to an event. */
+export interface People {
+  /** Whether every ticket sold at least as many seats as it let in people, without the exceptions. */
+  proved: boolean;
+  tickets: TicketPeople[];
+  cancelled: CancelledSeat[];
+  letIn: LetIn[];
+}
+
 /**
- * Proves that no ticket let in more people than it has sold seats, apart from exceptions, which it names. Areas with the rule `any` are
- * left out: they count scans, not people.
- *
- * - `tickets`: by ticket and area, the sold seats, the people that were let in, and how many of them are exceptions: those of conflicts
- *   (see the report), of `cancelled` and of `letIn`.
- * - `cancelled`: people of seats that were cancelled, so that they could be sold again.
- * - `letIn`: people whom a device let in without network, and whose scan the server refused. `seat`: the admission of their seat, if it has
- *   one.
- * - `proved`: whether every ticket sold at least as many seats as it let in people, without the exceptions.
+ * Proves that no ticket let in more people than it has sold seats, apart from exceptions, which it names. A
+ * cancelled seat is one: it could be sold again. Areas with the rule `any` are left out: they count scans,
+ * not people.
  */
-export async function readPeople(db: Database, event: Event) {
+export async function readPeople(db: Database, event: Event): Promise<People> {
   const cancelled = await listCancelled(db, event);
   const letIn = await listLetIn(db, event);
   const exceptions = [...cancelled, ...letIn];
   const counted = await countPeople(db, event);
   const tickets = counted.map(({ seats, again, ...row }) => {
-    const here = (one: Sides) => one.ticketId === row.ticketId && one.area === row.area;
+    const here = (person: CancelledSeat | LetIn) =>
+      person.ticketId === row.ticketId && person.area === row.area;
     const people = seats + again + letIn.filter(here).length;
     return { ...row, people, exceptions: again + exceptions.filter(here).length };
   });
-  const proved = tickets.every((one) => one.people - one.exceptions <= one.sold);
+  const proved = tickets.every((ticket) => ticket.people - ticket.exceptions <= ticket.sold);
   return { proved, tickets, cancelled, letIn };
 }
 
-/** By ticket and area: the sold seats, the seats that were admitted, and the admissions that are conflicts. */
+/**
+ * By ticket and area: the sold seats, the seats that were admitted, and the admissions that are conflicts.
+ */
 async function countPeople(db: Database, { id: eventId, shardId }: Event) {
-  type Row = Record<'ticketId' | 'sold' | 'seats' | 'again', number> & Record<'ticket' | 'area', string>;
+  type Row = Omit<TicketPeople, 'people' | 'exceptions'> & { seats: number; again: number };
   const { rows } = await sql<Row>`
     select t.id as "ticketId", t.title as ticket, a.area, a.seats, a.again, t.taken - coalesce((
       select sum(h.seats) from held_seats h where h.shard_id = ${shardId} and h.ticket_id = t.id
@@ -57,10 +93,15 @@ async function countPeople(db: Database, { id: eventId, shardId }: Event) {
   return rows;
 }
 
-/** Returns the seats that were admitted and are cancelled now, in the order of their admissions, with the first admission in each area. */
-async function listCancelled(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
-  type Row = Omit<Sides, 'ticketId'> &
-    Record<'serial' | 'passCode' | 'ticketId', number> & { cancelledAt: Date };
+/**
+ * Returns the seats that were admitted and are cancelled now, in the order of their admissions, with the
+ * first admission in each area.
+ */
+async function listCancelled(
+  db: Database,
+  { id: eventId, shardId, passPrefix: prefix }: Event,
+): Promise<CancelledSeat[]> {
+  type Row = Omit<CancelledSeat, 'passReference'> & { serial: number; passCode: number };
   const { rows } = await sql<Row>`
     with recursive passes (seat, serial) as (
       select a.seat, a.registration from admissions a
@@ -86,21 +127,28 @@ async function listCancelled(db: Database, { id: eventId, shardId, passPrefix: p
       passReference: formatPassReference({ prefix, eventId, serial, passCode }),
       ...row,
     }))
-    .toSorted((one, other) => one.at.getTime() - other.at.getTime());
+    .toSorted((left, right) => left.at.getTime() - right.at.getTime());
 }
 
-/** Returns the people whom a device let in, although the server refused the scan when it arrived, and that were not undone. */
-async function listLetIn(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
-  type Row = Sides & {
+/**
+ * Returns the people whom a device let in, although the server refused the scan when it arrived, and that
+ * were not undone.
+ */
+async function listLetIn(
+  db: Database,
+  { id: eventId, shardId, passPrefix: prefix }: Event,
+): Promise<LetIn[]> {
+  type Row = Omit<LetIn, 'passReference' | 'seat'> & {
     serial: number | null;
     passCode: number;
-    reason: string;
     first: { serial: number; passCode: number; gate: string; device: string; at: string } | null;
   };
   const { rows } = await sql<Row>`
     select s.serial, r.pass_code as "passCode", r.ticket_id as "ticketId", s.outcome as reason, s.at,
       coalesce(s.area, '') as area, coalesce(g.name, '') as gate, d.name as device, (
-        select json_build_object('serial', a.registration, 'passCode', ar.pass_code, 'gate', ag.name, 'device', ad.name, 'at', a.at)
+        select json_build_object(
+          'serial', a.registration, 'passCode', ar.pass_code, 'gate', ag.name, 'device', ad.name, 'at', a.at
+        )
         from admissions a
         join registrations ar on ar.shard_id = a.shard_id and ar.serial = a.registration
         join gates ag on ag.shard_id = a.shard_id and ag.id = a.gate_id

@@ -1,4 +1,5 @@
 import { batchLoader, readThroughCache, type Database } from '@floodgate/database';
+import type { LimitedCaller } from '@floodgate/partners/rate-limit';
 import type { Clock } from '@floodgate/service';
 import type { FastifyRequest as Request, onRequestAsyncHookHandler } from 'fastify';
 import { findByTokens, parseToken, type DevicePrincipal } from './devices.ts';
@@ -15,6 +16,12 @@ declare module 'fastify' {
 const CLOCK_MS = 60_000;
 /** Requests per second of a device. A call with 500 scans counts as about 60. */
 const REQUESTS_PER_SECOND = 200;
+
+/** Returns the caller whose limits a request of a device counts against. */
+export const deviceOf = ({ device: { deviceId } }: Request): LimitedCaller => {
+  return { kind: 'device', deviceId, requestsPerSecond: REQUESTS_PER_SECOND };
+};
+
 const TOKEN = /^Door ([\w-]{1,100})$/;
 
 /** The answer to a device that the operator has revoked. */
@@ -23,8 +30,9 @@ export const REVOKED = { status: 410, message: 'The operator has revoked this de
 const isNow = (time: unknown) => Math.abs(Date.now() - Number(time)) <= CLOCK_MS;
 
 /**
- * Returns the hook that finds the device of a request, and checks that its key signed the request. A revocation takes effect within a
- * second. Anybody can make up a token. So tokens are looked up together, and `db` has no other users.
+ * Returns the hook that finds the device of a request, and checks that its key signed the request. A
+ * revocation takes effect within a second. Anybody can make up a token. So tokens are looked up together, and
+ * `db` has no other users.
  */
 export function authenticateDevice(db: Database, clock?: Clock): onRequestAsyncHookHandler {
   const load = batchLoader((tokens: string[]) => findByTokens(db, tokens));
@@ -44,9 +52,6 @@ export function authenticateDevice(db: Database, clock?: Clock): onRequestAsyncH
     const fault = faultOf(request, device);
     if (fault) return refuse(fault);
     request.device = device;
-    // The hooks that follow know the limits of partners.
-    const limited = { partnerId: -device.deviceId, requestsPerSecond: REQUESTS_PER_SECOND };
-    request.principal = limited as typeof request.principal;
     return undefined;
   };
 }

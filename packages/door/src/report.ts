@@ -3,13 +3,82 @@ import type { Event } from '@floodgate/events';
 import { formatPassReference } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { listDevices, missingCounters, type Device } from './devices.ts';
-import { countGates } from './gates.ts';
-import { readPeople } from './people.ts';
+import { countGates, type CountedGate } from './gates.ts';
+import { readPeople, type People } from './people.ts';
 
-/** Returns everything that is known about the doors of an event, and whether it is complete. */
-export async function readDoorReport(db: Database, event: Event) {
+/** Everything that is known about the doors of an event. */
+export interface DoorReport extends Verdict, People {
+  eventId: number;
+  name: string;
+  gates: CountedGate[];
+  devices: ReportedDevice[];
+  conflicts: Conflict[];
+  refused: RefusedScans[];
+}
+
+/**
+ * Whether every scan of every device was received. It is complete if nothing is open and there are no
+ * exceptions.
+ */
+export interface Verdict {
+  complete: boolean;
+  /** Facts that can still change: scans can arrive. */
+  open: string[];
+  /** Facts that cannot change: a device is lost, was revoked or has sent two scans with one counter. */
+  except: string[];
+}
+
+type DeviceState = 'not enrolled' | 'lost' | 'signed off' | 'revoked' | 'active';
+
+/** A device of the report. */
+export interface ReportedDevice extends Pick<
+  Device,
+  | 'id'
+  | 'name'
+  | 'version'
+  | 'lastContactAt'
+  | 'skewMs'
+  | 'lastCounter'
+  | 'received'
+  | 'revokedAt'
+  | 'forkedCounter'
+> {
+  /** The ranges of counters whose scans were not received. */
+  missing: [first: number, last: number][];
+  /** Says why it may have more scans. */
+  state: DeviceState;
+  /** The number of admissions that it has undone. */
+  undone: number;
+}
+
+interface ConflictingAdmission {
+  passReference: string;
+  gate: string;
+  device: string;
+  at: Date;
+}
+
+/** Two devices let in a person for one seat. */
+export interface Conflict {
+  /** The pass of the later admission. The passes differ if the attendee was changed between. */
+  passReference: string;
+  area: string;
+  first: ConflictingAdmission;
+  again: ConflictingAdmission;
+}
+
+/** The refused scans with one outcome. */
+export interface RefusedScans {
+  outcome: string;
+  scans: number;
+  /** Those whose device let the person in offline. */
+  letIn: number;
+}
+
+/** Returns the report about the doors of an event. */
+export async function readDoorReport(db: Database, event: Event): Promise<DoorReport> {
   const { id: eventId, shardId, name } = event;
-  const devices = [];
+  const devices: ReportedDevice[] = [];
   const undone = await countUndone(db, event);
   for (const device of await listDevices(db, event))
     devices.push({ ...(await describe(db, shardId, device)), undone: undone.get(device.id) ?? 0 });
@@ -20,17 +89,22 @@ export async function readDoorReport(db: Database, event: Event) {
   return { eventId, name, ...verdictOf(devices), ...people, gates, devices, conflicts, refused };
 }
 
-export type DoorReport = Awaited<ReturnType<typeof readDoorReport>>;
-
-/** Returns a device, with the counters of its scans that were not received, and the reason why it may have more. */
-async function describe(db: Database, shardId: number, device: Device) {
+/**
+ * Returns a device, with the counters of its scans that were not received, and the reason why it may have
+ * more.
+ */
+async function describe(
+  db: Database,
+  shardId: number,
+  device: Device,
+): Promise<Omit<ReportedDevice, 'undone'>> {
   const { id, name, version, lastContactAt, skewMs, lastCounter, received, revokedAt, forkedCounter } =
     device;
   const facts = { id, name, version, lastContactAt, skewMs, lastCounter, received, revokedAt, forkedCounter };
   return { ...facts, missing: await missingCounters(db, shardId, device), state: stateOf(device) };
 }
 
-function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device) {
+function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device): DeviceState {
   if (!enrolled) return 'not enrolled';
   if (lost) return 'lost';
   // Also if it was revoked afterwards.
@@ -38,11 +112,8 @@ function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device) {
   return revokedAt ? 'revoked' : 'active';
 }
 
-/**
- * Returns whether every scan of every device was received. `except`: what is missing for good, because its device is lost or was revoked.
- * `open`: what can still arrive. The list is complete if there is neither.
- */
-function verdictOf(devices: Awaited<ReturnType<typeof describe>>[]) {
+/** Returns whether the scans of these devices are complete. */
+function verdictOf(devices: readonly ReportedDevice[]): Verdict {
   const except: string[] = [];
   const open: string[] = [];
   for (const { id, name, state, missing, lastCounter, revokedAt, forkedCounter } of devices) {
@@ -60,11 +131,11 @@ function verdictOf(devices: Awaited<ReturnType<typeof describe>>[]) {
   return { complete: open.length === 0 && except.length === 0, open, except };
 }
 
-/**
- * Returns the conflicts of an event, oldest first: two devices let in a person for one seat. The passes differ if the attendee was changed
- * between.
- */
-async function listConflicts(db: Database, { id: eventId, shardId, passPrefix: prefix }: Event) {
+/** Returns the conflicts of an event, oldest first. */
+async function listConflicts(
+  db: Database,
+  { id: eventId, shardId, passPrefix: prefix }: Event,
+): Promise<Conflict[]> {
   type Row = Record<'registration' | 'passCode' | 'firstRegistration' | 'firstPassCode', number> &
     Record<'area' | 'gate' | 'device' | 'firstGate' | 'firstDevice', string> &
     Record<'at' | 'firstAt', Date>;
@@ -97,8 +168,8 @@ async function listConflicts(db: Database, { id: eventId, shardId, passPrefix: p
 }
 
 /**
- * Returns the number of admissions that each device has undone. An undo is a scan like any other, so it stays known after the admission is
- * gone.
+ * Returns the number of admissions that each device has undone. An undo is a scan like any other, so it stays
+ * known after the admission is gone.
  */
 async function countUndone(db: Database, { id: eventId, shardId }: Event) {
   const { rows } = await sql<{ device: number; undone: number }>`
@@ -107,15 +178,16 @@ async function countUndone(db: Database, { id: eventId, shardId }: Event) {
     join scans s on s.shard_id = u.shard_id and s.device_id = u.device_id and s.counter = u.of_counter
     where u.shard_id = ${shardId} and u.event_id = ${eventId} and u.of_counter is not null and u.direction = 'undo'
       and s.direction = 'in' and (s.decision = 'admitted' or exists (
-        select from admissions a where a.shard_id = u.shard_id and a.device_id = u.device_id and a.counter = s.counter
+        select from admissions a
+        where a.shard_id = u.shard_id and a.device_id = u.device_id and a.counter = s.counter
       ))
     group by u.device_id`.execute(db);
   return new Map(rows.map(({ device, undone }) => [device, undone]));
 }
 
-/** Returns the number of refused scans by reason. `letIn`: those whose device let the person in offline. */
-async function countRefused(db: Database, { id, shardId }: Event) {
-  const { rows } = await sql<{ outcome: string; scans: number; letIn: number }>`
+/** Returns the number of refused scans by outcome. */
+async function countRefused(db: Database, { id, shardId }: Event): Promise<RefusedScans[]> {
+  const { rows } = await sql<RefusedScans>`
     select outcome, count(*)::integer as scans, (count(*) filter (where decision = 'admitted'))::integer as "letIn"
     from scans
     where shard_id = ${shardId} and event_id = ${id}

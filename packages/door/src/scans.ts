@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { parsePassReference } from '@floodgate/contract';
 import { inCamelCase, type Database } from '@floodgate/database';
 import { parsePass, recognizePass, type PassSigner } from '@floodgate/passes';
@@ -94,7 +94,7 @@ async function rowsOf(
   const takenBack = new Set(scans.map(({ of }) => of));
   let latestMs = -Infinity;
   for (const [index, { pass, previousHash, ...scan }] of scans.entries()) {
-    if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await nextTick();
+    if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await yieldToEventLoop();
     latestMs = Math.max(latestMs, Date.parse(scan.scannedAt) + skewMs);
     const latest = new Date(latestMs).toISOString();
     const isTakenBack = takenBack.has(scan.counter);

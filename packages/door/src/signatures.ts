@@ -1,6 +1,9 @@
 import { createPublicKey, verify } from 'node:crypto';
 
-/** Returns the text that a device signs or hashes: these parts, with the version of the format. Null is an empty line. */
+/**
+ * Returns the text that a device signs or hashes: these parts, with the version of the format. Null is an
+ * empty line.
+ */
 export const textOf = (...parts: (string | number | null)[]) => ['FGD1', ...parts].join('\n');
 
 /** Returns whether the raw Ed25519 key signed the text. `signature`: base64url. */

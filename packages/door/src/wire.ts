@@ -22,9 +22,9 @@ const DECISIONS = [
 ] as const;
 
 /** Far more than a device can scan at an event: one scan each second for eleven days. */
-const MOST_COUNTER = 1_000_000;
+const MAX_COUNTER = 1_000_000;
 
-const Counter = (description: string) => Whole(description, 1, { minimum: 1, maximum: MOST_COUNTER });
+const Counter = (description: string) => Whole(description, 1, { minimum: 1, maximum: MAX_COUNTER });
 const Base64 = (description: string, length: number) =>
   Text(`${description}, as base64url`, 'A'.repeat(length), { pattern: `^[A-Za-z0-9_-]{${length}}$` });
 const Instant = (description: string) =>
@@ -90,6 +90,6 @@ export interface Outcome {
 const Digits = (description: string, pattern = '^(0|[1-9][0-9]{0,14})$') =>
   Type.String({ pattern, description });
 export const CounterQuery = Type.Object({
-  counter: Digits(`Required, the last counter, 0 to ${MOST_COUNTER}`, '^(0|[1-9][0-9]{0,5}|1000000)$'),
+  counter: Digits(`Required, the last counter, 0 to ${MAX_COUNTER}`, '^(0|[1-9][0-9]{0,5}|1000000)$'),
 });
 export const RevocationsQuery = Type.Object({ after: Digits('Required, the cursor of the last page, or 0') });

@@ -1,12 +1,22 @@
 import { sql } from 'kysely';
-import { inCamelCase, type Database } from '@floodgate/database';
+import {
+  inCamelCase,
+  type Database,
+  type DuplicatePolicy,
+  type DuplicateScope,
+  type Language,
+  type Mode,
+} from '@floodgate/database';
 import { Failure, NotFound } from '@floodgate/service/failure';
 
 /** The kind of delivery that sends a pass to an attendee. Its subject is the registration's serial. */
 export const CONFIRMATION = 'confirmation';
 /** The kind of delivery that notifies pass holders of a change of the event. */
 export const EVENT_UPDATED = 'event-updated';
-/** The kind of delivery that notifies a contact of an offer. Its subject is the serial of the entry of a waiting list. */
+/**
+ * The kind of delivery that notifies a contact of an offer. Its subject is the serial of the entry of a
+ * waiting list.
+ */
 export const WAITING_OFFER = 'waiting-offer';
 /** The kinds that an operator enables and disables for an event. */
 export const EVENT_KINDS = [CONFIRMATION, EVENT_UPDATED, WAITING_OFFER] as const;
@@ -34,21 +44,55 @@ const COLUMNS = [
   'stoppedTickets',
 ] as const;
 
-export type Event = Awaited<ReturnType<typeof findEvent>>;
+/** An event. */
+export interface Event extends EventSettings {
+  id: number;
+  /** The reference by which partners name it. */
+  ref: string;
+  shardId: number;
+  passPrefix: string;
+  /** Only keys of the same mode open it. */
+  mode: Mode;
+  duplicatePolicy: DuplicatePolicy;
+  duplicateScope: DuplicateScope;
+  /** Rises with every change of the event. */
+  revision: number;
+  createdAt: Date;
+  archivedAt: Date | null;
+  /** The tickets that an operator took off sale together. */
+  stoppedTickets: number[] | null;
+}
 
-/** Returns the settings of an event. Null: not known, or no limit. */
-export function settingsOf(event: Event) {
+/** The settings of an event. Null: not known, or no limit. */
+export interface EventSettings {
+  name: string;
+  /** Deadline for cancellations by partners. */
+  cancelUntil: Date | null;
+  startsAt: Date | null;
+  endsAt: Date | null;
+  venue: string | null;
+  /** A name of the IANA time zone database. */
+  timeZone: string | null;
+  language: Language;
+  /** Address for attendees' replies. */
+  replyTo: string | null;
+}
+
+/** Returns the settings of an event. */
+export function settingsOf(event: Event): EventSettings {
   const { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo } = event;
   return { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo };
 }
 
-type Settings = ReturnType<typeof settingsOf>;
 type NewEvent = Pick<Event, 'name' | 'passPrefix' | 'duplicatePolicy'> &
   Partial<Pick<Event, 'mode' | 'duplicateScope' | 'cancelUntil'>>;
 
 /** Creates an event with a new reference. Also returns whether another event has the same prefix. */
-export async function createEvent(db: Database, given: NewEvent) {
-  const others = db.selectFrom('events').select('id').where('pass_prefix', '=', given.passPrefix).limit(1);
+export async function createEvent(
+  db: Database,
+  settings: NewEvent,
+): Promise<Event & { prefixIsShared: boolean }> {
+  const others = db.selectFrom('events').select('id').where('pass_prefix', '=', settings.passPrefix).limit(1);
   const prefixIsShared = (await others.execute()).length > 0;
   // Random among the shards with the fewest events: other transactions may choose a shard at the same time.
   const shards = countEvents(db)
@@ -59,16 +103,21 @@ export async function createEvent(db: Database, given: NewEvent) {
   const event = await inCamelCase(db)
     .insertInto('events')
     // Absent values get the default of their column.
-    .values({ ...given, shardId })
+    .values({ ...settings, shardId })
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
   return { ...event, prefixIsShared };
 }
 
 /**
- * Changes the given settings of an event, in a transaction. Returns it before and after. Throws Failure if there is no such event.
+ * Changes the given settings of an event, in a transaction. Returns it before and after. Throws Failure if
+ * there is no such event.
  */
-export async function updateEvent(db: Database, eventId: number, settings: Partial<Settings>) {
+export async function updateEvent(
+  db: Database,
+  eventId: number,
+  settings: Partial<EventSettings>,
+): Promise<{ before: Event; after: Event }> {
   await lockEvent(db, eventId);
   const before = await findEvent(db, eventId);
   const after = await inCamelCase(db)
@@ -82,7 +131,7 @@ export async function updateEvent(db: Database, eventId: number, settings: Parti
 }
 
 /** Returns an event. Throws Failure if there is no such event. */
-export const findEvent = (db: Database, eventId: number) =>
+export const findEvent = (db: Database, eventId: number): Promise<Event> =>
   inCamelCase(db)
     .selectFrom('events')
     .select(COLUMNS)
@@ -90,7 +139,7 @@ export const findEvent = (db: Database, eventId: number) =>
     .executeTakeFirstOrThrow(() => new NotFound('no such event'));
 
 /** Returns the events that are archived, or those that are not, oldest first. */
-export const listEvents = (db: Database, isArchived = false) =>
+export const listEvents = (db: Database, isArchived = false): Promise<Event[]> =>
   inCamelCase(db)
     .selectFrom('events')
     .select(COLUMNS)
@@ -99,8 +148,8 @@ export const listEvents = (db: Database, isArchived = false) =>
     .execute();
 
 /**
- * Archives an event, or restores it, in a transaction. Returns whether it was archived before. Throws Failure if one of its tickets is on
- * sale.
+ * Archives an event, or restores it, in a transaction. Returns whether it was archived before. Throws Failure
+ * if one of its tickets is on sale.
  */
 export async function archiveEvent(db: Database, eventId: number, isArchived: boolean) {
   // A ticket that goes on sale keeps its event in its shard, so it waits, or this does.
@@ -154,12 +203,18 @@ export const listShards = (db: Database) => countEvents(db).orderBy('shards.id')
 // tickets.
 const SHARD_LOCK = 0x65766e74;
 
-/** Locks an event until the transaction ends: its shard, its settings and whether it is archived. Waits for all who keep it in its shard. */
+/**
+ * Locks an event until the transaction ends: its shard, its settings and whether it is archived. Waits for
+ * all who keep it in its shard.
+ */
 async function lockEvent(db: Database, eventId: number) {
   await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(db);
 }
 
-/** Keeps an event in its shard until the transaction ends, and not archived if it is not. Waits for a running move. */
+/**
+ * Keeps an event in its shard until the transaction ends, and not archived if it is not. Waits for a running
+ * move.
+ */
 export async function keepInShard(db: Database, eventId: number) {
   await sql`select pg_advisory_xact_lock_shared(${SHARD_LOCK}, ${eventId}::integer)`.execute(db);
 }
@@ -170,8 +225,8 @@ type TableOfEvent = 'journal_segments' | 'journal_consumers' | 'gates' | 'regist
 /**
  * Moves an event with its tickets to another shard. Returns the old shard. Throws Failure if there is no such
  * event or shard, or if the event has rows that cannot move: registrations (with their batches and changes),
- * allocations, entries of waiting lists, journal entries, consumers or gates. An API can read its tickets from the
- * old shard for another 2 s.
+ * allocations, entries of waiting lists, journal entries, consumers or gates. An API can read its tickets
+ * from the old shard for another 2 s.
  */
 export async function moveEvent(db: Database, eventId: number, shardId: number) {
   await lockEvent(db, eventId);

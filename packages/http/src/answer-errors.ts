@@ -12,7 +12,10 @@ import { faultsOf, invalidFields, listInvalidFields, sentencesOf, type InvalidFi
 interface Specifics {
   message?: string;
   status?: number;
-  /** Minimum of Retry-After. Null: the same request can never succeed, so there is no Retry-After. Ignored if the code has none. */
+  /**
+   * Minimum of Retry-After. Null: the same request can never succeed, so there is no Retry-After. Ignored if
+   * the code has none.
+   */
   retryAfterSeconds?: number | null;
   /** The invalid fields of code 11, in machine-readable form. */
   invalidFields?: readonly InvalidField[];
@@ -75,8 +78,8 @@ export function refuseUnknownRoutes(app: FastifyInstance) {
   // Distinguishes a wrong method from a wrong path. The router that Fastify uses, with all methods of a path.
   const paths = FindMyWay();
   app.addHook('onRoute', ({ url, method }) => {
-    const known = paths.findRoute('GET', url)?.store as { methods: string[] } | undefined;
-    if (known) known.methods.push(...[method].flat());
+    const route = paths.findRoute('GET', url)?.store as { methods: string[] } | undefined;
+    if (route) route.methods.push(...[method].flat());
     else paths.on('GET', url, () => {}, { methods: [method].flat() });
   });
   // A hook, because a not-found handler runs after the body is parsed, which can fail first.
@@ -84,17 +87,17 @@ export function refuseUnknownRoutes(app: FastifyInstance) {
     if (!request.is404) return done();
     const end = request.url.search(/[?#]/);
     const path = end < 0 ? request.url : request.url.slice(0, end);
-    const known = paths.find('GET', path);
-    if (!known) return void reply.fail('60');
-    const allowed = (known.store as { methods: string[] }).methods.join(', ');
+    const route = paths.find('GET', path);
+    if (!route) return void reply.fail('60');
+    const allowed = (route.store as { methods: string[] }).methods.join(', ');
     void reply.header('allow', allowed);
     return void reply.fail('60', { status: 405, message: `This route supports only ${allowed}` });
   });
 }
 
 /**
- * Returns the handler that answers every failure of Fastify, a route or a dependency with the envelope. Only unexpected errors are logged.
- * The answer explains the others to the caller.
+ * Returns the handler that answers every failure of Fastify, a route or a dependency with the envelope. Only
+ * unexpected errors are logged. The answer explains the others to the caller.
  */
 export function errorAnswerer(log: Logger) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop, setTimeout as delay } from 'node:timers/promises';
 import { failure, type FailureCode } from '@floodgate/contract';
 import { http } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
@@ -11,16 +11,16 @@ const SWEEP_MS = 20;
 const QUIET_TURN_MS = 0.02;
 const QUIET_WITHIN_MS = 1_000;
 
-// Undocumented fields of Node's sockets, unchanged for years and covered by tests: the response that is due next, and the request that
-// the parser is reading or has read last.
+// Undocumented fields of Node's sockets, unchanged for years and covered by tests: the response that is due
+// next, and the request that the parser is reading or has read last.
 interface HttpSocket extends Socket {
   _httpMessage?: ServerResponse | null;
   parser?: { incoming?: IncomingMessage | null } | null;
 }
 
 /**
- * Makes `app.close()` answer every request that was received completely, and close every connection. After `patienceMs` it destroys
- * a connection whose client is still sending a request or does not read its answer.
+ * Makes `app.close()` answer every request that was received completely, and close every connection. After
+ * `patienceMs` it destroys a connection whose client is still sending a request or does not read its answer.
  */
 export function closeInOrder(app: FastifyInstance, patienceMs: number) {
   // Node's own list does not have connections with a CONNECT request.
@@ -46,8 +46,8 @@ export function closeInOrder(app: FastifyInstance, patienceMs: number) {
 }
 
 /**
- * Accepts no more connections, and ends each open one with its next answer, for `ms`. A proxy that closes idle connections sooner has none
- * left when the server closes them, so no request gets lost between the two.
+ * Accepts no more connections, and ends each open one with its next answer, for `ms`. A proxy that closes
+ * idle connections sooner has none left when the server closes them, so no request gets lost between the two.
  */
 export async function drain({ server }: FastifyInstance, ms: number) {
   if (ms === 0) return;
@@ -59,13 +59,13 @@ export async function drain({ server }: FastifyInstance, ms: number) {
 }
 
 /**
- * Waits for a turn of the event loop that did nothing, so also accepted nothing. Linux resets the connections that a closed listener has not
- * accepted, and a proxy may have sent a call on one.
+ * Waits for a turn of the event loop that did nothing, so also accepted nothing. Linux resets the connections
+ * that a closed listener has not accepted, and a proxy may have sent a call on one.
  */
 async function quietTurn() {
   const giveUpAt = performance.now() + QUIET_WITHIN_MS;
   for (let last = performance.now(); ;) {
-    await nextTurn();
+    await yieldToEventLoop();
     const now = performance.now();
     if (now - last < QUIET_TURN_MS || now > giveUpAt) return;
     last = now;
@@ -86,9 +86,9 @@ export function answerMalformedHttp(error: NodeJS.ErrnoException, socket: Socket
   endAfterAnswers(socket, rawAnswer('10', status, message));
 }
 
-// Earlier complete requests of the connection are answered first, because the client matches answers to requests by their order. A
-// request that was answered before its body turned out to be malformed gets no second answer: the client would match it to its
-// next request.
+// Earlier complete requests of the connection are answered first, because the client matches answers to
+// requests by their order. A request that was answered before its body turned out to be malformed gets no
+// second answer: the client would match it to its next request.
 function endAfterAnswers(socket: HttpSocket, answer: string) {
   const due = socket._httpMessage;
   const isAnswered = due ? due.headersSent : socket.parser?.incoming?.complete === false;
@@ -101,8 +101,9 @@ function endAfterAnswers(socket: HttpSocket, answer: string) {
 export function answerOutsideFastify(app: FastifyInstance) {
   // Unknown expectations are ignored, as RFC 9110 (10.1.1) allows.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // "100 Continue" is sent when the route begins to read the body. A request that is refused because of its head is answered
-  // immediately. Node then closes the connection, because the next bytes can be the body or another request.
+  // "100 Continue" is sent when the route begins to read the body. A request that is refused because of its
+  // head is answered immediately. Node then closes the connection, because the next bytes can be the body or
+  // another request.
   app.server.on('checkContinue', (request, response) => {
     request.once('resume', () => {
       // After an answer, Node also resumes the request, to discard the rest.

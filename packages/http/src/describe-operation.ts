@@ -27,7 +27,9 @@ declare module 'fastify' {
     namedFailures?: readonly FailureCode[];
     /** The header of the operation's own answers, in addition to the headers of every answer. */
     answerHeader?: AnswerHeader;
-    /** Media types of pictures that the operation returns instead of the envelope, if the request accepts one. */
+    /**
+     * Media types of pictures that the operation returns instead of the envelope, if the request accepts one.
+     */
     pictures?: readonly string[];
   }
 }

@@ -11,7 +11,10 @@ interface Fault {
   rule: string;
 }
 
-/** Returns every rule that a request breaks. If another part is invalid, Fastify does not validate the headers, so they are validated here. */
+/**
+ * Returns every rule that a request breaks. If another part is invalid, Fastify does not validate the
+ * headers, so they are validated here.
+ */
 export function faultsOf(request: FastifyRequest, error: Partial<FastifyError> = {}) {
   const { validation = [], validationContext = 'body' } = error;
   const check = validationContext === 'headers' ? undefined : request.getValidationFunction('headers');
@@ -43,8 +46,9 @@ export function sentencesOf(faults: readonly Fault[], schemas: object = {}) {
 }
 
 /**
- * Returns the faults of a request to a route with `attachValidation`: sentences about the call, and sentences about each item of
- * the body's `list`, worded as if the item were the body. `fields` has all faults in machine-readable form.
+ * Returns the faults of a request to a route with `attachValidation`: sentences about the call, and sentences
+ * about each item of the body's `list`, worded as if the item were the body. `fields` has all faults in
+ * machine-readable form.
  */
 export function itemFaults(request: FastifyRequest, list: string) {
   const faults = faultsOf(request, request.validationError as Partial<FastifyError> | undefined);
@@ -63,7 +67,10 @@ export function itemFaults(request: FastifyRequest, list: string) {
   return { ofCall, byIndex: new Map(byIndex), fields: invalidFields(faults) };
 }
 
-/** A field, such as `emailAddress`, `registrations/3/emailAddress` or `header/hold-for`, and a rule, such as `required`. */
+/**
+ * A field, such as `emailAddress`, `registrations/3/emailAddress` or `header/hold-for`, and a rule, such as
+ * `required`.
+ */
 export type InvalidField = Record<'field' | 'rule', string>;
 
 /** Proxies and clients reject long headers. This number of the longest names fits into 4 KiB. */

@@ -9,7 +9,7 @@ interface TooLong {
 }
 
 /** Appends each list in `value` that is too long, and empties it. */
-type Shorten = (value: unknown, pointer: string, found: TooLong[]) => void;
+type Shorten = (value: unknown, pointer: string, tooLong: TooLong[]) => void;
 
 /**
  * Refuses a body with a list that is longer than its schema allows, before anything looks at the items. The
@@ -28,10 +28,10 @@ export function limitLists(app: FastifyInstance) {
 
 function refuseLongLists(shorten: Shorten): preValidationHookHandler {
   return (request, _reply, done) => {
-    const found: TooLong[] = [];
-    shorten(request.body, '', found);
-    if (found.length === 0) return done();
-    const validation = [...found, ...otherFaults(request, found)];
+    const tooLong: TooLong[] = [];
+    shorten(request.body, '', tooLong);
+    if (tooLong.length === 0) return done();
+    const validation = [...tooLong, ...otherFaults(request, tooLong)];
     return done(Object.assign(new Error('a list is too long'), { validation, validationContext: 'body' }));
   };
 }
@@ -40,11 +40,14 @@ function refuseLongLists(shorten: Shorten): preValidationHookHandler {
 function otherFaults(request: FastifyRequest, lists: readonly TooLong[]) {
   const validate = request.getValidationFunction('body')!;
   if (validate(request.body)) return [];
-  const tooLong = new Set(lists.map(({ instancePath }) => instancePath));
-  return (validate.errors ?? []).filter(({ instancePath }) => !tooLong.has(instancePath));
+  const paths = new Set(lists.map(({ instancePath }) => instancePath));
+  return (validate.errors ?? []).filter(({ instancePath }) => !paths.has(instancePath));
 }
 
-/** Returns a function that finds the lists of this schema in a value. Undefined: the schema has no list with a limit. */
+/**
+ * Returns a function that finds the lists of this schema in a value. Undefined: the schema has no list with a
+ * limit.
+ */
 function shortenerOf(schema: TSchema | undefined): Shorten | undefined {
   if (!schema) return undefined;
   const ofList = schema['maxItems'] === undefined ? undefined : shortenList(schema['maxItems'] as number);
@@ -57,23 +60,23 @@ function shortenerOf(schema: TSchema | undefined): Shorten | undefined {
   );
   const ofVariants = [schema.anyOf, schema.allOf, schema.oneOf]
     .flat()
-    .flatMap((one) => shortenerOf(one) ?? []);
+    .flatMap((variant) => shortenerOf(variant) ?? []);
   if (!ofList && !ofItem && ofFields.length === 0 && ofVariants.length === 0) return undefined;
-  return (value, pointer, found) => {
-    ofList?.(value, pointer, found);
+  return (value, pointer, tooLong) => {
+    ofList?.(value, pointer, tooLong);
     if (ofItem && Array.isArray(value))
-      value.forEach((item, index) => ofItem(item, `${pointer}/${index}`, found));
-    for (const shorten of ofVariants) shorten(value, pointer, found);
+      value.forEach((item, index) => ofItem(item, `${pointer}/${index}`, tooLong));
+    for (const shorten of ofVariants) shorten(value, pointer, tooLong);
     if (typeof value !== 'object' || value === null) return;
     for (const { name, shorten } of ofFields)
-      shorten((value as Record<string, unknown>)[name], `${pointer}/${name}`, found);
+      shorten((value as Record<string, unknown>)[name], `${pointer}/${name}`, tooLong);
   };
 }
 
 function shortenList(limit: number): Shorten {
-  return (value, instancePath, found) => {
+  return (value, instancePath, tooLong) => {
     if (!Array.isArray(value) || value.length <= limit) return;
     value.length = 0;
-    found.push({ instancePath, keyword: 'maxItems', params: { limit } });
+    tooLong.push({ instancePath, keyword: 'maxItems', params: { limit } });
   };
 }

@@ -5,8 +5,9 @@ type Visit = (value: unknown) => void;
 type Node = { items?: unknown; properties?: Record<string, unknown> } | undefined;
 
 /**
- * Makes the server normalize the people in every body, whatever route it is for, after the other hooks of the route and just before the
- * validation. So validation, duplicate detection, idempotency and what is stored all see the same texts.
+ * Makes the server normalize the people in every body, whatever route it is for, after the other hooks of the
+ * route and just before the validation. So validation, duplicate detection, idempotency and what is stored
+ * all see the same texts.
  */
 export function normalizePeople(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
@@ -22,7 +23,10 @@ export function normalizePeople(app: FastifyInstance): void {
   });
 }
 
-/** Returns a function that normalizes the people in a value of this schema. Undefined: the schema has none. The value can be anything. */
+/**
+ * Returns a function that normalizes the people in a value of this schema. Undefined: the schema has none.
+ * The value can be anything.
+ */
 export function peopleIn(schema: unknown): Visit | undefined {
   const { items, properties } = (schema as Node) ?? {};
   const visitItem = items === undefined ? undefined : peopleIn(items);

@@ -30,7 +30,9 @@ export interface ReferenceDemo {
   tickets: readonly { id: number }[];
 }
 
-/** Reads a demo.json. Undefined: its key is not a test key. Everybody who can open the page can read the key. */
+/**
+ * Reads a demo.json. Undefined: its key is not a test key. Everybody who can open the page can read the key.
+ */
 export async function readReferenceDemo(file: string) {
   const demo = JSON.parse(await readFile(file, 'utf8')) as ReferenceDemo;
   return demo.secretKey.startsWith('fg_test_') ? demo : undefined;
@@ -75,13 +77,17 @@ export async function openApi(app: FastifyInstance, contactUrl?: string, demo?: 
   });
 }
 
-/** The introduction of the reference: the rules of every operation, and the head of the table of response codes. */
+/**
+ * The introduction of the reference: the rules of every operation, and the head of the table of response
+ * codes.
+ */
 const INTRODUCTION = `Registers attendees for events and lists the tickets of an event.
 
 Every answer has the fields \`responseCode\`, \`responseMessage\` and \`responseData\`, and the header \`x-request-id\`.
 If a retry can help, the header \`Retry-After\` may state how long to wait.
 
-If you have a rate limit, the header \`RateLimit-Policy\` states it, and \`RateLimit\` states the remaining requests. Requests above
+If you have a rate limit, the header \`RateLimit-Policy\` states it, and \`RateLimit\` states the remaining \
+requests. Requests above
 the limit get code 50. Without a limit, neither header is sent.
 
 | code | HTTP | meaning | retry |
@@ -108,8 +114,8 @@ const isSchema = (node: unknown): node is { title?: unknown; format?: unknown } 
   typeof node === 'object' && node !== null && ['type', 'anyOf', 'const'].some((key) => key in node);
 
 /**
- * Returns an OpenAPI document that has every named schema once, under components/schemas, and references to it elsewhere. Patterns are
- * portable to other languages. Throws if two different schemas have the same name.
+ * Returns an OpenAPI document that has every named schema once, under components/schemas, and references to
+ * it elsewhere. Patterns are portable to other languages. Throws if two different schemas have the same name.
  */
 function nameSchemas(document: object) {
   const named: Record<string, object> = {};
@@ -118,7 +124,8 @@ function nameSchemas(document: object) {
     if (key === 'pattern' && typeof node === 'string') return node.replaceAll(NOT_PORTABLE, '');
     if (!isSchema(node) || typeof node.title !== 'string') return withPattern(node);
     const { title, ...nameless } = node;
-    // @fastify/swagger moves description and example of a parameter out of its schema, so the rest differs from the named schema.
+    // @fastify/swagger moves description and example of a parameter out of its schema, so the rest differs
+    // from the named schema.
     if (!NAME.test(title) || (key === 'schema' && 'in' in this)) return nameless;
     // Some generators name a type by its title, others by its key in components/schemas.
     const schema = { title, ...nameless };

@@ -5,19 +5,23 @@ import type { TSchema } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { errorCodes, type FastifyInstance, type FastifyRequest, type onRequestHookHandler } from 'fastify';
 
-/** Connections with a refused head. The end of its message is unknown, and so is the sender of the next message. */
+/**
+ * Connections with a refused head. The end of its message is unknown, and so is the sender of the next
+ * message.
+ */
 const distrusted = new WeakSet<Socket>();
 
 /**
- * The first hook of every request. Sets x-request-id, and refuses invalid heads that Node accepts. Later requests on the same
- * connection are ignored: the connection is closed, so they could not be answered.
+ * The first hook of every request. Sets x-request-id, and refuses invalid heads that Node accepts. Later
+ * requests on the same connection are ignored: the connection is closed, so they could not be answered.
  */
 export const checkHead: onRequestHookHandler = (request, reply, done) => {
   const { socket } = request.raw;
   if (distrusted.has(socket)) return void reply.hijack();
   void reply.header('x-request-id', request.id);
   const fault = faultOf(request);
-  // The API does not upgrade. Node discards the data after an upgrade request, so the client must not wait for more answers.
+  // The API does not upgrade. Node discards the data after an upgrade request, so the client must not wait
+  // for more answers.
   if (fault || request.headers.upgrade !== undefined) void reply.header('connection', 'close');
   if (!fault) {
     if (request.originalUrl.length <= URL_LIMIT) return done();
@@ -54,8 +58,8 @@ function faultOf({ headers, raw: { httpVersion } }: FastifyRequest) {
 }
 
 /**
- * Returns the parameters of a query. `after[]=1` becomes a list named `after`, so that the route's schema refuses it. As an unknown
- * parameter it would be ignored, and a list would silently start at its beginning.
+ * Returns the parameters of a query. `after[]=1` becomes a list named `after`, so that the route's schema
+ * refuses it. As an unknown parameter it would be ignored, and a list would silently start at its beginning.
  */
 export function parseQuery(text: string): Record<string, unknown> {
   // Most requests have no query.
@@ -80,8 +84,9 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /**
-     * Counts this request as a number of requests against the partner's limit. The number includes requests that were already
-     * counted. Resolves to false if the limit is exceeded. The request is then already answered.
+     * Counts this request as a number of requests against the partner's limit. The number includes requests
+     * that were already counted. Resolves to false if the limit is exceeded. The request is then already
+     * answered.
      */
     countAs(requests: number): Promise<boolean>;
   }
@@ -103,9 +108,12 @@ export function announcedBytes({ headers }: FastifyRequest) {
 const JSON_TYPE = /^application\/json[\t ]*(?:;|$)/i;
 const WIDE_CHARSET = /;[\t ]*charset="?(?:utf-?16|utf-?32|ucs-?2)/i;
 
-/** Maximum number of values in a body, including unknown fields. A bulk call can have 64 for each of 1,000 registrations. */
-const MOST_VALUES = 1_024;
-const MOST_VALUES_IN_BULK = 65_536;
+/**
+ * Maximum number of values in a body, including unknown fields. A bulk call can have 64 for each of 1,000
+ * registrations.
+ */
+const VALUE_LIMIT = 1_024;
+const BULK_VALUE_LIMIT = 65_536;
 
 /** The code of an error for a refused body. Its message is sent to the caller. */
 export const REFUSED_BODY = 'REFUSED_BODY';
@@ -114,9 +122,10 @@ const refused = (statusCode: number, message: string) =>
   Object.assign(new Error(message), { code: REFUSED_BODY, statusCode });
 
 /**
- * Makes the server read only bodies of the type application/json in UTF-8. Fastify's own parser would replace invalid bytes by U+FFFD,
- * so the stored registration would differ from the one that was sent. A route without a body schema ignores the body. If a route
- * accepts an object without fields, an empty body is read as such an object.
+ * Makes the server read only bodies of the type application/json in UTF-8. Fastify's own parser would replace
+ * invalid bytes by U+FFFD, so the stored registration would differ from the one that was sent. A route
+ * without a body schema ignores the body. If a route accepts an object without fields, an empty body is read
+ * as such an object.
  */
 export function readBodies(app: FastifyInstance) {
   app.addHook('onRoute', (route) => {
@@ -136,7 +145,7 @@ export function readBodies(app: FastifyInstance) {
     if (!schema?.body) return done(null);
     if (body.length === 0 && mayBeEmpty(schema.body)) return done(null, {});
     const read = () => {
-      const refusal = refusalOf(request, body, config.countsBySize ? MOST_VALUES_IN_BULK : MOST_VALUES);
+      const refusal = refusalOf(request, body, config.countsBySize ? BULK_VALUE_LIMIT : VALUE_LIMIT);
       if (refusal) done(refusal);
       else void parse(request, body.toString(), done);
     };
@@ -149,7 +158,7 @@ export function readBodies(app: FastifyInstance) {
 const mayBeEmpty = (schema: unknown) => Value.Check(schema as TSchema, {});
 
 /** Returns the error of a body that must not be parsed, or null. */
-function refusalOf(request: FastifyRequest, body: Buffer, most: number) {
+function refusalOf(request: FastifyRequest, body: Buffer, limit: number) {
   const type = request.headers['content-type']!;
   const coding = request.headers['content-encoding'];
   if (!JSON_TYPE.test(type)) return new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(type);
@@ -157,10 +166,13 @@ function refusalOf(request: FastifyRequest, body: Buffer, most: number) {
     return refused(415, 'The body must not be compressed (Content-Encoding)');
   if (isWide(body) || WIDE_CHARSET.test(type)) return refused(415, 'The body must be UTF-8');
   if (!isUtf8(body)) return new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY();
-  return hasMoreValues(body, most) ? refused(413, `The body has more than ${most} values`) : null;
+  return hasMoreValues(body, limit) ? refused(413, `The body has more than ${limit} values`) : null;
 }
 
-/** Returns whether a body is UTF-16 or UTF-32: it begins with a byte order mark, or has NUL next to the first character of its JSON. */
+/**
+ * Returns whether a body is UTF-16 or UTF-32: it begins with a byte order mark, or has NUL next to the first
+ * character of its JSON.
+ */
 function isWide(body: Buffer) {
   const start = body.toString('latin1', 0, 2);
   return start.includes('\0') || start === '\xff\xfe' || start === '\xfe\xff';
@@ -173,19 +185,20 @@ const OPENS_VALUE = new Uint8Array(256);
 for (const sign of ',[{') OPENS_VALUE[sign.charCodeAt(0)] = 1;
 
 /**
- * Returns whether a JSON text has more values than `most`, without counting keys. Does not parse the text: 1 ms for a mebibyte. Each
- * value except the first follows a comma or an opening bracket outside of strings. For malformed JSON the result has no meaning.
+ * Returns whether a JSON text has more values than `limit`, without counting keys. Does not parse the text,
+ * and takes 1 ms for a mebibyte. Each value except the first follows a comma or an opening bracket outside of
+ * strings. For malformed JSON the result has no meaning.
  */
-export function hasMoreValues(json: Buffer, most: number) {
+export function hasMoreValues(json: Buffer, limit: number) {
   // The shortest value and its comma are two bytes.
-  if (json.length <= 2 * most) return false;
+  if (json.length <= 2 * limit) return false;
   let count = 1;
   let isString = false;
-  for (let at = 0; at < json.length && count <= most; at += 1) {
+  for (let at = 0; at < json.length && count <= limit; at += 1) {
     const byte = json[at]!;
     if (byte === QUOTE) isString = !isString;
     else if (!isString) count += OPENS_VALUE[byte]!;
     else if (byte === BACKSLASH) at += 1;
   }
-  return count > most;
+  return count > limit;
 }

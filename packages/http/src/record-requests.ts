@@ -12,8 +12,9 @@ declare module 'fastify' {
 }
 
 /**
- * Records each answered request: as metrics, in the access log, and as a span in the trace of its batch. Undefined: nobody reads it.
- * Requests that Node's parser refuses are not recorded. The time counts from the head of the request.
+ * Records each answered request: as metrics, in the access log, and as a span in the trace of its batch.
+ * Undefined: nobody reads it. Requests that Node's parser refuses are not recorded. The time counts from the
+ * head of the request.
  */
 export function recordRequests(app: FastifyInstance, metrics?: Metrics, accessLog?: Logger) {
   app.decorateRequest('batchId', undefined);

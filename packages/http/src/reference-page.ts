@@ -4,7 +4,10 @@ import { isLocalHost } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
 import type { ReferenceDemo } from './openapi.ts';
 
-/** The browser script of @scalar/api-reference, compressed. That package is 50 MB; `npm run docs:reference` copies the script. */
+/**
+ * The browser script of @scalar/api-reference, compressed. That package is 50 MB; `npm run docs:reference`
+ * copies the script.
+ */
 const SCRIPT = new URL('../browser/api-reference.js.gz', import.meta.url);
 
 /** The layout of the page. The page sends no requests to other servers. */
@@ -20,7 +23,8 @@ const SETTINGS = {
   orderSchemaPropertiesBy: 'preserve',
   documentDownloadType: 'json',
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-  // On a phone, the table of codes does not break words. The link to the vendor is hidden, because it leads to another site.
+  // On a phone, the table of codes does not break words. The link to the vendor is hidden, because it leads
+  // to another site.
   customCss:
     '.markdown table { table-layout: auto !important } a[href*="scalar.com"] { display: none }' +
     '.markdown th, .markdown td { word-break: normal !important; padding: 6px !important }',
@@ -44,10 +48,14 @@ function pageText(demo: ReferenceDemo | undefined) {
   return fileText('reference.html').replace('{{settings}}', () => escaped);
 }
 
-/** Serves the page at /docs and its script, and redirects / to it. The key of the demo is shown to this machine only. */
+/**
+ * Serves the page at /docs and its script, and redirects / to it. The key of the demo is shown to this
+ * machine only.
+ */
 export function addReferencePage(app: FastifyInstance, demo: ReferenceDemo | undefined) {
   const hidden = { schema: { hide: true } };
-  const [page, pageWithDemo] = [pageText(undefined), pageText(demo)];
+  const page = pageText(undefined);
+  const pageWithDemo = pageText(demo);
   const icon = fileText('favicon.svg');
   app.get('/', hidden, (_request, reply) => void reply.redirect('docs', 302));
   app.get('/docs', hidden, ({ headers }, reply) => {

@@ -24,8 +24,9 @@ const TIMEOUT_CHECK_MS = 1_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /**
- * Maximum size of a body, unless the route has its own limit or is behind the authentication of partners, which
- * raises it. Anybody can send a body to a public route, and the buffers of a connection hold as many bytes anyway.
+ * Maximum size of a body, unless the route has its own limit or is behind the authentication of partners,
+ * which raises it. Anybody can send a body to a public route, and the buffers of a connection hold as many
+ * bytes anyway.
  */
 export const PUBLIC_BODY_LIMIT_BYTES = 4 * 1024;
 
@@ -33,8 +34,8 @@ export const PUBLIC_BODY_LIMIT_BYTES = 4 * 1024;
 export type Routes = ReturnType<typeof createServer>;
 
 /**
- * Creates a server with strict HTTP, the envelope and no routes. Fastify gets no logger: it would listen for the end of every answer,
- * which is a tenth of the cost of Get Tickets.
+ * Creates a server with strict HTTP, the envelope and no routes. Fastify gets no logger: it would listen for
+ * the end of every answer, which is a tenth of the cost of Get Tickets.
  */
 export function createServer(log: Logger, closeWithinMs = 1_000) {
   const answerError = errorAnswerer(log);
@@ -109,7 +110,9 @@ export interface OpenCapability {
   publicRoutes?(app: Routes): void;
   /** Returns facts about this process for operators. Must be cheap. */
   facts?(): Record<string, unknown>;
-  /** Resolves when all accepted work is done. The API calls it after the last request, and if the start fails. */
+  /**
+   * Resolves when all accepted work is done. The API calls it after the last request, and if the start fails.
+   */
   close?(): Promise<void>;
 }
 
@@ -125,7 +128,9 @@ export const defineApi = <Settings extends TProperties>(face: ApiCapability<Sett
 /** The fields of a request that `submit` needs. */
 export type Call = Pick<FastifyRequest, 'principal' | 'startedAt'>;
 
-/** The caller. The authentication hook sets it on every route behind it, and its package declares the fields. */
+/**
+ * The caller. The authentication hook sets it on every route behind it, and its package declares the fields.
+ */
 export type Principal = FastifyRequest['principal'];
 
 interface ApiParts extends Pick<ApiContext, 'log' | 'metrics' | 'reads'> {
@@ -161,7 +166,10 @@ export async function buildApi(parts: ApiParts) {
   return app;
 }
 
-/** Adds the health checks. Ready means that Postgres answers. The queue is only reported: registrations do not need it. */
+/**
+ * Adds the health checks. Ready means that Postgres answers. The queue is only reported: registrations do not
+ * need it.
+ */
 export function healthRoutes(app: FastifyInstance, db: Database, queue: ApiParts['queue']) {
   app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'ok' }));
   // Concurrent callers share one ping, because the route is public and has no rate limit.

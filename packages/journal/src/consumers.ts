@@ -1,126 +1,125 @@
 import { randomUUID } from 'node:crypto';
-import { inCamelCase, rememberShards, type ConsumerKind, type Database } from '@floodgate/database';
-import type { Metrics } from '@floodgate/metrics';
-import { createSemaphore, systemClock, withDeadline } from '@floodgate/service';
-import type { Clock, Logger, Page, PeriodicTask, TaskResult } from '@floodgate/service';
-import type { Static, TObject, TProperties } from '@sinclair/typebox';
-import { sql } from 'kysely';
 import {
-  leaseConsumers,
-  release,
-  releaseCaughtUp,
-  UNLEASED,
-  updateConsumer,
-  updateLeased,
-  type Consumer,
-  type ConsumerChange,
-  type ConsumerId,
-} from './read-journal.ts';
+  inCamelCase,
+  rememberShards,
+  type ConsumerKind,
+  type Database,
+  type Schema,
+} from '@floodgate/database';
+import { createSemaphore, systemClock, withDeadline, type Clock, type TaskResult } from '@floodgate/service';
+import { sql, type UpdateObject } from 'kysely';
+
+// A consumer is a reader of the journal. While a process leases it, each of its updates returns false if the
+// lease was lost, or if the consumer was paused or disabled. Then the caller must stop.
+//
+//                              advance
+//                               ┌────┐
+//   idle ──news──▶ behind ──▶ leased ─┴▶ release ─▶ behind, or idle if it is caught up
+//                               ├───────▶ retryLater, throttle ─▶ behind, due later
+//                               └───────▶ disable ─▶ disabled until it is resumed
+
+/** A reader of the journal while this process holds its lease. */
+export interface Consumer {
+  shardId: number;
+  id: string;
+  eventId: number;
+  /** 0: it reads the entries of all partners. */
+  partnerId: number;
+  /** Offset up to which everything was delivered. */
+  cursor: number;
+  /** Last offset of the range being delivered; null if there is none. A retry sends exactly this range. */
+  inFlightUntil: number | null;
+  /** Offset of its newest entry that was known when it was leased; null if no scan had found one. */
+  newsOffset: number | null;
+  /** Consecutive failed attempts. */
+  failures: number;
+  /** Start of the current run of failed or throttled attempts; null if the last attempt succeeded. */
+  failingSince: Date | null;
+  /** Identifies this lease. */
+  lease: string;
+  /** How long the lease lasts from each advance on. */
+  leaseSeconds: number;
+}
+
+/** Identifies a consumer. */
+export type ConsumerId = Pick<Consumer, 'shardId' | 'id'>;
+
+/** How long the consumers of a killed process stay leased. Longer than any attempt to send a message. */
+export const CONSUMER_LEASE_SECONDS = 25;
 
 const NOW = sql<Date>`now()`;
-/** A poll that takes longer releases its permit, so that a shard that does not answer does not delay the others. */
-const POLL_PATIENCE_MS = 500;
-/** Maximum time that a round waits for its polls. */
-const ROUND_MS = 2_000;
+const inSeconds = (seconds: number) => sql<Date>`now() + make_interval(secs => ${seconds})`;
 
-/** Delay before a consumer is leased again if its previous run in this process has not ended. */
-const AFTER_OLD_RUN_MS = 500;
-/** Delay before a consumer is leased again if its run failed. */
-const AFTER_FAILURE_MS = 1_000;
+/** Leases up to `limit` consumers of a shard that are behind and due, the longest waiting first. */
+export async function leaseConsumers(
+  db: Database,
+  shardId: number,
+  kind: ConsumerKind,
+  limit: number,
+  leaseSeconds = CONSUMER_LEASE_SECONDS,
+): Promise<Consumer[]> {
+  const news = await sql<{ areDue: boolean }>`select find_news(${shardId}, ${kind}) as "areDue"`.execute(db);
+  if (!news.rows[0]!.areDue) return [];
+  const { rows } = await sql<Omit<Consumer, 'leaseSeconds'> & { nextAt: Date }>`
+    update journal_consumers set lease = ${randomUUID()}, leased_until = ${inSeconds(leaseSeconds)}
+    where shard_id = ${shardId} and id = any(array(
+      select id from journal_consumers
+      where shard_id = ${shardId} and kind = ${kind} and is_behind and state = 'active' and next_at <= now()
+        and (leased_until is null or leased_until <= now())
+      order by next_at limit ${limit} for update skip locked
+    ))
+    returning shard_id, id, event_id, partner_id, last_offset as cursor, in_flight_until, news_offset,
+      failures, failing_since, lease, next_at`.execute(inCamelCase(db));
+  return rows
+    .toSorted((left, right) => +left.nextAt - +right.nextAt)
+    .map(({ nextAt: _nextAt, ...consumer }) => ({ ...consumer, leaseSeconds }));
+}
 
-/** How a run ended. `released`: the run released the lease itself, or lost it. */
-export type RunEnd = 'more' | 'caught-up' | 'released';
+export type ConsumerChange = UpdateObject<Schema, 'journal_consumers'>;
 
-export interface ConsumersOptions {
-  db: Database;
-  kind: ConsumerKind;
-  /** Maximum number of consumers that this process runs at once. */
-  concurrency: number;
-  /** Called when a run failed. The consumer is leased again a second later, or after the next poll that Postgres answers. */
-  onError: (error: Error, consumer: Consumer) => void;
-  /**
-   * Delivers for one consumer, for a short time so that others are served. Must advance the consumer within LEASE_SECONDS, which extends
-   * the lease. The signal is aborted when the process stops: messages in flight end or are abandoned.
-   */
-  run: (consumer: Consumer, signal: AbortSignal) => Promise<RunEnd>;
-  clock?: Clock | undefined;
+export const updateConsumer = (db: Database, { shardId, id }: ConsumerId, change: ConsumerChange) =>
+  db.updateTable('journal_consumers').set(change).where('shard_id', '=', shardId).where('id', '=', id);
+
+async function updateLeased(db: Database, consumer: Consumer, change: ConsumerChange) {
+  const { lease } = consumer;
+  const update = updateConsumer(db, consumer, change).where(({ and }) => and({ lease, state: 'active' }));
+  return (await update.executeTakeFirstOrThrow()).numUpdatedRows > 0n;
 }
 
 /**
- * Runs the consumers of a kind, many at once, each in one process at a time. It polls for consumers, so a lost notification cannot delay a
- * delivery.
+ * Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease.
  */
-export function runConsumers({ db, kind, concurrency, onError, run, clock = systemClock }: ConsumersOptions) {
-  const stopping = new AbortController();
-  const shards = rememberShards(db);
-  const running = new Map<string, Promise<unknown>>();
-  /** Consumers whose release failed, for example in a failover. Nobody could lease them until the lease expires. */
-  const unreleased = new Set<Consumer>();
-  /** Running polls by shard. Each shard has at most one. */
-  const polls = new Map<number, Promise<void>>();
-  // One poll at a time: two would both see the same free capacity.
-  const oneAtATime = createSemaphore(1, POLL_PATIENCE_MS, clock);
+export const advance = (
+  db: Database,
+  consumer: Consumer,
+  cursor: number,
+  inFlightUntil: number | null = null,
+) =>
+  updateLeased(db, consumer, {
+    last_offset: cursor,
+    in_flight_until: inFlightUntil,
+    failures: 0,
+    failing_since: null,
+    leased_until: inSeconds(consumer.leaseSeconds),
+  });
 
-  async function runOnce(consumer: Consumer): Promise<RunEnd | 'failed'> {
-    try {
-      const end = stopping.signal.aborted ? 'more' : await run(consumer, stopping.signal);
-      if (end !== 'released') await (end === 'more' ? release : releaseCaughtUp)(db, consumer);
-      return end;
-    } catch (error) {
-      onError(error as Error, consumer);
-      await release(db, consumer, AFTER_FAILURE_MS).catch(() => unreleased.add(consumer));
-      return 'failed';
-    }
-  }
+export const UNLEASED = { lease: null, leased_until: null };
 
-  async function releaseAgain(shardId: number): Promise<void> {
-    for (const consumer of unreleased) {
-      if (consumer.shardId !== shardId) continue;
-      await release(db, consumer);
-      unreleased.delete(consumer);
-    }
-  }
+/** Releases a consumer. It can be leased again after the delay, behind consumers that have waited longer. */
+export const release = (db: Database, consumer: Consumer, delayMs = 0, change: ConsumerChange = {}) =>
+  updateLeased(db, consumer, { ...UNLEASED, next_at: inSeconds(delayMs / 1_000), ...change });
 
-  async function start(consumer: Consumer): Promise<void> {
-    // Its lease expired during a run of this process. That run may still have a message in flight.
-    if (running.has(consumer.id)) return void (await release(db, consumer, AFTER_OLD_RUN_MS).catch(() => {}));
-    const ended = runOnce(consumer);
-    running.set(consumer.id, ended);
-    const end = await ended;
-    running.delete(consumer.id);
-    // Polls at once, so that the next consumer does not wait for the next round. The next round repeats a failed poll.
-    if (end === 'more') await poll(consumer.shardId).catch(() => {});
-  }
-
-  async function poll(shardId: number): Promise<void> {
-    if (polls.has(shardId)) return;
-    const polled = oneAtATime(async () => {
-      const free = concurrency - running.size;
-      if (free <= 0 || stopping.signal.aborted) return;
-      await releaseAgain(shardId);
-      for (const consumer of await leaseConsumers(db, shardId, kind, free)) void start(consumer);
-    }).finally(() => polls.delete(shardId));
-    polls.set(shardId, polled);
-    await polled;
-  }
-
-  return {
-    /** Starts runs for consumers that are behind, up to the capacity. */
-    async poll(): Promise<TaskResult> {
-      const polled = Promise.allSettled((await shards()).map(poll));
-      const ended = await withDeadline(polled, ROUND_MS, () => [], clock);
-      for (const one of ended) if (one.status === 'rejected') throw one.reason;
-      return running.size > 0 ? 'done' : 'idle';
-    },
-    /** Starts no more runs. Resolves when all runs have ended. */
-    async close(): Promise<void> {
-      stopping.abort();
-      // A slow poll may still lease consumers. Their runs release them.
-      await Promise.allSettled(polls.values());
-      await Promise.all(running.values());
-    },
-  };
-}
+/**
+ * Releases a consumer that has read the journal to its end. It becomes idle, unless a scan has found news
+ * since it was leased. (Its cursor can stay below the news: if entries expired, and at 0 while there was
+ * nothing to read.)
+ */
+export const releaseCaughtUp = (db: Database, consumer: Consumer) =>
+  release(db, consumer, 0, {
+    news_offset: sql<number>`case
+      when news_offset is not distinct from ${consumer.newsOffset}::bigint then least(news_offset, last_offset)
+      else news_offset end`,
+  });
 
 /** Releases a consumer whose receiver asked to wait. This counts neither as a failure nor as a success. */
 export const throttle = (db: Database, consumer: Consumer, delayMs: number, change: ConsumerChange = {}) =>
@@ -136,99 +135,141 @@ export const disable = (db: Database, consumer: Consumer) =>
   updateLeased(db, consumer, { ...UNLEASED, state: 'disabled' });
 
 /**
- * Advances the cursors of idle consumers. Otherwise such a cursor would expire with the entries of other events. Cursors at 0 do not expire
- * and do not advance.
+ * A poll that takes longer releases its permit, so that a shard that does not answer does not delay the
+ * others.
  */
-export async function advanceIdleConsumers(db: Database, shardId: number, kind: ConsumerKind) {
-  // An idle consumer has nothing to read before the end of the last scan. A scan that runs now finds later entries.
-  await sql`
-    update journal_consumers set last_offset = scans.last_offset from consumer_scans scans
-    where scans.shard_id = ${shardId} and journal_consumers.shard_id = ${shardId}
-      and kind = ${kind} and not is_behind and in_flight_until is null
-      and journal_consumers.last_offset > 0
-      and journal_consumers.last_offset < scans.last_offset`.execute(db);
-}
+const POLL_PATIENCE_MS = 500;
+/** Maximum time that a round waits for its polls. */
+const ROUND_MS = 2_000;
 
-// Changes by capabilities, while another process may hold the lease. `db` is a transaction if the caller changes more with it.
+/** Delay before a consumer is leased again if its previous run in this process has not ended. */
+const AFTER_OLD_RUN_MS = 500;
+/** Delay before a consumer is leased again if its run failed. */
+const AFTER_FAILURE_MS = 1_000;
 
-export interface NewConsumer extends Pick<Consumer, 'shardId' | 'eventId' | 'partnerId'> {
+/** How a run ended. `released`: the run released the lease itself, or lost it. */
+export type RunEnd = 'more' | 'caught-up' | 'released';
+
+export interface ConsumersOptions {
+  db: Database;
   kind: ConsumerKind;
-  /** Whether it starts with the next entry instead of the oldest entry that is kept. */
-  fromNow?: boolean;
-  /** Whether it is paused until it is resumed. */
-  isPaused?: boolean;
+  /** Maximum number of consumers that this process runs at the same time. */
+  concurrency: number;
+  /** Longer than a step of a run. A killed process delays its consumers for so long. */
+  leaseSeconds?: number;
+  /**
+   * Called when a run failed. The consumer is leased again a second later, or after the next poll that
+   * Postgres answers.
+   */
+  onError: (error: Error, consumer: Consumer) => void;
+  /**
+   * Delivers for one consumer, for a short time so that others are served. Must advance the consumer before
+   * its lease ends, which extends the lease. The signal is aborted when the process stops: messages in flight
+   * end or are abandoned.
+   */
+  run: (consumer: Consumer, signal: AbortSignal) => Promise<RunEnd>;
+  clock?: Clock | undefined;
 }
-
-/** Adds a consumer. Returns its id and its first cursor. */
-export async function addConsumer(
-  db: Database,
-  { shardId, kind, eventId, partnerId, fromNow = false, isPaused = false }: NewConsumer,
-) {
-  const id = randomUUID();
-  const cursor = fromNow ? await journalHead(db, shardId) : 0;
-  const state = isPaused ? 'paused' : 'active';
-  const consumer = { shardId, id, kind, eventId, partnerId, lastOffset: cursor, state } as const;
-  await inCamelCase(db).insertInto('journalConsumers').values(consumer).execute();
-  return { id, cursor };
-}
-
-/** Returns the cursor after the last entry of a shard. */
-export async function journalHead(db: Database, shardId: number) {
-  const heads = db.selectFrom('journal_heads').select('last_offset').where('shard_id', '=', shardId);
-  return (await heads.executeTakeFirstOrThrow()).last_offset;
-}
-
-/** Locks a consumer until the transaction ends. Returns false if it was deleted. */
-export async function lockConsumer(db: Database, { shardId, id }: ConsumerId) {
-  const { rows } = await sql`
-    select from journal_consumers where shard_id = ${shardId} and id = ${id} for update`.execute(db);
-  return rows.length > 0;
-}
-
-/** Changes a consumer. A process that holds its lease loses the lease. */
-const change = async (db: Database, consumer: ConsumerId, changes: ConsumerChange) =>
-  void (await updateConsumer(db, consumer, { ...UNLEASED, ...changes }).execute());
-
-/** Stops a consumer until it is resumed. */
-export const pauseConsumer = (db: Database, consumer: ConsumerId) =>
-  change(db, consumer, { state: 'paused' });
 
 /**
- * Makes the next attempt of a consumer due at once. `changes` can also set another cursor. If they set the range in flight to null, it is
- * not repeated.
+ * Runs the consumers of a kind: many at the same time, each in one process at a time. This is the only way to
+ * consume the journal. It polls for consumers, so a lost notification cannot delay a delivery.
  */
-export const retryConsumer = (db: Database, consumer: ConsumerId, changes: ConsumerChange = {}) =>
-  change(db, consumer, { failures: 0, failing_since: null, next_at: NOW, ...changes });
+export function runConsumers(options: ConsumersOptions) {
+  const { db, kind, concurrency, leaseSeconds, onError, run, clock = systemClock } = options;
+  const stopping = new AbortController();
+  const shards = rememberShards(db);
+  const running = new Map<string, Promise<unknown>>();
+  const failedRuns = createFailedRuns(db);
+  /** Running polls by shard. Each shard has at most one. */
+  const polls = new Map<number, Promise<void>>();
+  /**
+   * Shards in which consumers may wait because this process had no capacity for them, longest waiting first.
+   */
+  const crowded = new Set<number>();
+  // One poll at a time: two would both see the same free capacity.
+  const oneAtATime = createSemaphore(1, POLL_PATIENCE_MS, clock);
 
-/** Resumes a paused or disabled consumer where it stopped. Its next attempt is due at once. */
-export const resumeConsumer = (db: Database, consumer: ConsumerId) =>
-  retryConsumer(db, consumer, { state: 'active' });
+  async function runOnce(consumer: Consumer): Promise<RunEnd | 'failed'> {
+    try {
+      const end = stopping.signal.aborted ? 'more' : await run(consumer, stopping.signal);
+      if (end !== 'released') await (end === 'more' ? release : releaseCaughtUp)(db, consumer);
+      return end;
+    } catch (error) {
+      onError(error as Error, consumer);
+      await failedRuns.release(consumer);
+      return 'failed';
+    }
+  }
 
-/** Deletes a consumer. A process that holds its lease loses the lease. */
-export async function deleteConsumer(db: Database, { shardId, id }: ConsumerId) {
-  await db.deleteFrom('journal_consumers').where('shard_id', '=', shardId).where('id', '=', id).execute();
+  async function leaseFrom(shardId: number, limit: number): Promise<Consumer[]> {
+    await failedRuns.releaseAgain(shardId);
+    return leaseConsumers(db, shardId, kind, limit, leaseSeconds);
+  }
+
+  async function start(consumer: Consumer): Promise<void> {
+    // Its lease expired during a run of this process. That run may still have a message in flight.
+    if (running.has(consumer.id)) return void (await release(db, consumer, AFTER_OLD_RUN_MS).catch(() => {}));
+    const ended = runOnce(consumer);
+    running.set(consumer.id, ended);
+    const end = await ended;
+    running.delete(consumer.id);
+    // Polls immediately, so that the next consumer does not wait for the next round. The next round repeats a
+    // failed poll.
+    const toPoll = end === 'more' ? [...crowded, consumer.shardId] : [...crowded];
+    await Promise.allSettled(toPoll.map(poll));
+  }
+
+  async function poll(shardId: number): Promise<void> {
+    if (polls.has(shardId)) return;
+    const polled = oneAtATime(async () => {
+      if (stopping.signal.aborted) return;
+      const free = concurrency - running.size;
+      const leased = free > 0 ? await leaseFrom(shardId, free) : [];
+      crowded.delete(shardId);
+      if (leased.length >= free) crowded.add(shardId);
+      for (const consumer of leased) void start(consumer);
+    }).finally(() => polls.delete(shardId));
+    polls.set(shardId, polled);
+    await polled;
+  }
+
+  return {
+    /** Starts runs for consumers that are behind, up to the capacity. */
+    async poll(): Promise<TaskResult> {
+      const polled = Promise.allSettled((await shards()).map(poll));
+      const results = await withDeadline(polled, ROUND_MS, () => [], clock);
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+      return running.size > 0 ? 'done' : 'idle';
+    },
+    /** Starts no more runs. Resolves when all runs have ended. */
+    async close(): Promise<void> {
+      stopping.abort();
+      // A slow poll may still lease consumers. Their runs release them.
+      await Promise.allSettled(polls.values());
+      await Promise.all(running.values());
+    },
+  };
 }
 
-/** The dependencies that the delivery process passes to every capability. */
-export interface DeliveryContext<Config> {
-  db: Database;
-  log: Logger;
-  metrics: Metrics;
-  config: Config;
-}
-
-/** A capability that the delivery process has opened. */
-export interface OpenDelivery {
-  tasks: readonly PeriodicTask[];
-  /** Pages for operators, served next to the health endpoint. */
-  pages?: readonly Page[];
-  /** Starts nothing more. Resolves when nothing is in flight. */
-  close(): Promise<void>;
-}
-
-/** The interface of a capability to the delivery process. The capability reads the journal and sends messages. */
-export interface DeliveryCapability<Settings extends TProperties = TProperties> {
-  kind: ConsumerKind;
-  settings: Settings;
-  open(context: DeliveryContext<Static<TObject<Settings>>>): Promise<OpenDelivery>;
+/** Releases consumers whose run failed. */
+function createFailedRuns(db: Database) {
+  /**
+   * Consumers whose release failed as well, for example in a failover. Nobody could lease them until the lease
+   * expires.
+   */
+  const unreleased = new Set<Consumer>();
+  return {
+    async release(consumer: Consumer): Promise<void> {
+      await release(db, consumer, AFTER_FAILURE_MS).catch(() => unreleased.add(consumer));
+    },
+    /** Releases those of a shard that could not be released before. */
+    async releaseAgain(shardId: number): Promise<void> {
+      for (const consumer of unreleased) {
+        if (consumer.shardId !== shardId) continue;
+        await release(db, consumer);
+        unreleased.delete(consumer);
+      }
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { addUp, askShards, shardIds, type ConsumerKind, type Database } from '@floodgate/database';
-import type { Consumer } from './read-journal.ts';
+import type { Consumer } from './consumers.ts';
 
 /** Backlog of the consumers of a kind. */
 export interface Lag {
@@ -10,9 +10,14 @@ export interface Lag {
   /** Consumers whose last attempt failed. */
   failing: number;
   disabled: number;
-  /** Age of the oldest undelivered entry of active consumers that was not tried yet; null if there is none. */
+  /**
+   * Age of the oldest undelivered entry of active consumers that was not tried yet; null if there is none.
+   */
   oldestMs: number | null;
-  /** For how long active consumers have failed to deliver their next entry at most; null if none fails. Of e-mails: since the first attempt. */
+  /**
+   * Longest time for which an active consumer has failed to deliver its next entry; null if none fails. Of
+   * e-mails: since the first attempt.
+   */
   oldestRetryMs: number | null;
 }
 
@@ -21,8 +26,8 @@ export type Lags = Partial<Record<ConsumerKind, Lag>> & { shardsAway?: number[] 
 const ageMs = (since: RawBuilder<unknown>) => sql`(extract(epoch from now() - ${since}) * 1000)::float8`;
 
 /**
- * SQL for the time of the oldest entry that a consumer has not read; null if there is none. It looks up each partner in the index, so its
- * cost does not depend on the length of the journal.
+ * SQL for the time of the oldest entry that a consumer has not read; null if there is none. It looks up each
+ * partner in the index, so its cost does not depend on the length of the journal.
  */
 const oldestUnread = (shardId: number, event: unknown, partner: unknown, cursor: unknown) => sql`(
   with recursive reader (id) as (
@@ -45,7 +50,18 @@ const oldestUnread = (shardId: number, event: unknown, partner: unknown, cursor:
   where reader.id is not null
 )`;
 
-/** Returns the age of the oldest entry that a consumer has not read, in milliseconds; null if there is none. */
+/**
+ * SQL for the age of the oldest entry that a row of `journal_consumers` has not read, in milliseconds; null
+ * if there is none.
+ */
+export const unreadMsOf = (shardId: number, consumer: string) => {
+  const column = (name: string) => sql.ref(`${consumer}.${name}`);
+  return ageMs(oldestUnread(shardId, column('event_id'), column('partner_id'), column('last_offset')));
+};
+
+/**
+ * Returns the age of the oldest entry that a consumer has not read, in milliseconds; null if there is none.
+ */
 export async function lagOf(
   db: Database,
   { shardId, eventId, partnerId, cursor }: Pick<Consumer, 'shardId' | 'eventId' | 'partnerId' | 'cursor'>,
@@ -56,8 +72,9 @@ export async function lagOf(
 }
 
 /**
- * Returns the backlog by kind of consumer. Kinds without consumers are missing. With `offset 0`, Postgres reads the journal once for each
- * consumer that is behind. Queued e-mails count as unread. Retried e-mails have a separate age.
+ * Returns the backlog by kind of consumer. Kinds without consumers are missing. With `offset 0`, Postgres
+ * reads the journal once for each consumer that is behind. Queued e-mails count as unread. Retried e-mails
+ * have a separate age.
  */
 export async function readLags(db: Database): Promise<Lags> {
   const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
@@ -66,12 +83,14 @@ export async function readLags(db: Database): Promise<Lags> {
     const unread = oldestUnread(shardId, sql`c.event_id`, sql`c.partner_id`, sql`c.last_offset`);
     // The person who pauses a consumer knows that it falls behind.
     const ofActive = sql`filter (where state = 'active')`;
+    const untriedSince = sql`least(case when failures = 0 then unread end, untried)`;
+    const failingSince = sql`least(case when failures > 0 and unread is not null then failing_since end, retried)`;
     const { rows } = await sql<Lag & { kind: ConsumerKind }>`
       select kind, count(*)::integer as consumers, count(coalesce(unread, untried, retried))::integer as behind,
         count(*) filter (where is_active and failures > 0)::integer as failing,
         count(*) filter (where not is_active)::integer as disabled,
-        ${ageMs(sql`min(least(case when failures = 0 then unread end, untried)) ${ofActive}`)} as "oldestMs",
-        ${ageMs(sql`min(least(case when failures > 0 and unread is not null then failing_since end, retried)) ${ofActive}`)} as "oldestRetryMs"
+        ${ageMs(sql`min(${untriedSince}) ${ofActive}`)} as "oldestMs",
+        ${ageMs(sql`min(${failingSince}) ${ofActive}`)} as "oldestRetryMs"
       from journal_consumers c
       cross join lateral (select state <> 'disabled' as is_active) _
       cross join lateral (select case when is_active and is_behind then ${unread} end as unread offset 0) journal
@@ -80,7 +99,8 @@ export async function readLags(db: Database): Promise<Lags> {
           min(coalesce(failing_since, created_at)) filter (where attempts > 0) as retried
         from deliveries
         where is_active and c.kind = 'mail' and deliveries.shard_id = ${shardId}
-          and deliveries.event_id = c.event_id and deliveries.kind in ('confirmation', 'event-updated', 'waiting-offer')
+          and deliveries.event_id = c.event_id
+          and deliveries.kind in ('confirmation', 'event-updated', 'waiting-offer')
           and deliveries.state in ('queued', 'retry', 'sending')
       ) queued
       where shard_id = ${shardId} group by kind`.execute(db);

@@ -1,118 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import {
-  inCamelCase,
-  type ConsumerKind,
-  type Database,
-  type JournalKind,
-  type Schema,
-} from '@floodgate/database';
-import { sql, type RawBuilder, type UpdateObject } from 'kysely';
-
-// A consumer is a reader of the journal. While a process leases it, each of its updates returns false if the lease was lost, or if the
-// consumer was paused or disabled. Then the caller must stop.
-//
-//                              advance
-//                               ┌────┐
-//   idle ──news──▶ behind ──▶ leased ─┴▶ release ─▶ behind, or idle if it is caught up
-//                               ├───────▶ retryLater, throttle ─▶ behind, due later
-//                               └───────▶ disable ─▶ disabled until it is resumed
-
-/** A reader of the journal while this process holds its lease. */
-export interface Consumer {
-  shardId: number;
-  id: string;
-  eventId: number;
-  /** 0: it reads the entries of all partners. */
-  partnerId: number;
-  /** Offset up to which everything was delivered. */
-  cursor: number;
-  /** Last offset of the range being delivered; null if there is none. A retry sends exactly this range. */
-  inFlightUntil: number | null;
-  /** Offset of its newest entry that was known when it was leased; null if no scan had found one. */
-  newsOffset: number | null;
-  /** Consecutive failed attempts. */
-  failures: number;
-  /** Start of the current run of failed or throttled attempts; null if the last attempt succeeded. */
-  failingSince: Date | null;
-  /** Identifies this lease. */
-  lease: string;
-}
-
-/** Identifies a consumer. */
-export type ConsumerId = Pick<Consumer, 'shardId' | 'id'>;
-
-/** How long the consumers of a killed process stay leased. Longer than any single attempt. */
-export const LEASE_SECONDS = 25;
-const inSeconds = (seconds: number) => sql<Date>`now() + make_interval(secs => ${seconds})`;
-
-/** Leases up to `limit` consumers of a shard that are behind and due, the longest waiting first. */
-export async function leaseConsumers(
-  db: Database,
-  shardId: number,
-  kind: ConsumerKind,
-  limit: number,
-  leaseSeconds = LEASE_SECONDS,
-) {
-  const found = await sql<{ areDue: boolean }>`select find_news(${shardId}, ${kind}) as "areDue"`.execute(db);
-  if (!found.rows[0]!.areDue) return [];
-  const { rows } = await sql<Consumer & { nextAt: Date }>`
-    update journal_consumers set lease = ${randomUUID()}, leased_until = ${inSeconds(leaseSeconds)}
-    where shard_id = ${shardId} and id = any(array(
-      select id from journal_consumers
-      where shard_id = ${shardId} and kind = ${kind} and is_behind and state = 'active' and next_at <= now()
-        and (leased_until is null or leased_until <= now())
-      order by next_at limit ${limit} for update skip locked
-    ))
-    returning shard_id, id, event_id, partner_id, last_offset as cursor, in_flight_until, news_offset,
-      failures, failing_since, lease, next_at`.execute(inCamelCase(db));
-  return rows.toSorted((one, other) => +one.nextAt - +other.nextAt);
-}
-
-export type ConsumerChange = UpdateObject<Schema, 'journal_consumers'>;
-
-export const updateConsumer = (db: Database, { shardId, id }: ConsumerId, change: ConsumerChange) =>
-  db.updateTable('journal_consumers').set(change).where('shard_id', '=', shardId).where('id', '=', id);
-
-export async function updateLeased(db: Database, consumer: Consumer, change: ConsumerChange) {
-  const { lease } = consumer;
-  const update = updateConsumer(db, consumer, change).where(({ and }) => and({ lease, state: 'active' }));
-  return (await update.executeTakeFirstOrThrow()).numUpdatedRows > 0n;
-}
-
-/** Records that everything up to the cursor was delivered, and the next range in flight. Extends the lease. */
-export const advance = (
-  db: Database,
-  consumer: Consumer,
-  cursor: number,
-  inFlightUntil?: number | null,
-  leaseSeconds = LEASE_SECONDS,
-) =>
-  updateLeased(db, consumer, {
-    last_offset: cursor,
-    in_flight_until: inFlightUntil ?? null,
-    failures: 0,
-    failing_since: null,
-    leased_until: inSeconds(leaseSeconds),
-  });
-
-export const UNLEASED = { lease: null, leased_until: null };
-
-/** Releases a consumer. It can be leased again after the delay, behind consumers that have waited longer. */
-export const release = (db: Database, consumer: Consumer, delayMs = 0, change: ConsumerChange = {}) =>
-  updateLeased(db, consumer, { ...UNLEASED, next_at: inSeconds(delayMs / 1_000), ...change });
+import type { Database, JournalKind } from '@floodgate/database';
+import { sql, type RawBuilder } from 'kysely';
 
 /**
- * Releases a consumer that has read the journal to its end. It becomes idle, unless a scan has found news since it was leased. (Its cursor
- * can stay below the news: if entries expired, and at 0 while there was nothing to read.)
+ * The entries of an event, or of one partner under that event, with or without the entries about the event's
+ * tickets.
  */
-export const releaseCaughtUp = (db: Database, consumer: Consumer) =>
-  release(db, consumer, 0, {
-    news_offset: sql<number>`case
-      when news_offset is not distinct from ${consumer.newsOffset}::bigint then least(news_offset, last_offset)
-      else news_offset end`,
-  });
-
-/** The entries of an event, or of one partner under that event, with or without the entries about the event's tickets. */
 export interface JournalFilter {
   shardId: number;
   eventId: number;
@@ -144,21 +36,28 @@ export interface JournalPage {
   more: boolean;
 }
 
-/** Why a read cannot continue from a cursor: the entries after it have expired, or the journal has never reached it. */
+/**
+ * Why a read cannot continue from a cursor: the entries after it have expired, or the journal has never
+ * reached it.
+ */
 export type CursorProblem = 'cursor-expired' | 'cursor-ahead';
 
-/** Segments of the first read. Each further read covers twice as many, so no read covers much more than needed. */
+/**
+ * Segments of the first read. Each further read covers twice as many, so no read covers much more than
+ * needed.
+ */
 const FIRST_READ = 16;
 /** Maximum number of segments per call, unless its limit of entries is larger. */
 const SEGMENTS_PER_CALL = 2_000;
 
 /**
- * Reads up to `limit` entries after the offset `after` (0: from the oldest entry that is kept), in the order of the shard. Later commits
- * have later offsets, so a reader that continues from `cursor` skips nothing and reads nothing twice.
+ * Reads up to `limit` entries after the offset `after` (0: from the oldest entry that is kept), in the order
+ * of the shard. Later commits have later offsets, so a reader that continues from `cursor` skips nothing and
+ * reads nothing twice.
  *
- * The cost depends on the entries that are returned, not on the length of the journal. A call reads at most 2,000 segments, or `limit` if
- * that is more. If the kinds are rare, a page can be short or empty although more entries follow. Its `cursor` is then after everything
- * that was read.
+ * The cost depends on the entries that are returned, not on the length of the journal. A call reads at most
+ * 2,000 segments, or `limit` if that is more. If the kinds are rare, a page can be short or empty although
+ * more entries follow. Its `cursor` is then after everything that was read.
  */
 export async function readJournal(
   db: Database,
@@ -243,7 +142,8 @@ async function readSegments(
   const entries = slices.flatMap(entriesOf);
   const end = slices.find(({ isEnd }) => isEnd);
   if (end) return { entries, cursor: end.before + end.size, more: true };
-  // The journal was read to its end. Without history the cursor stays 0, because an event without history may still move to another shard.
+  // The journal was read to its end. Without history the cursor stays 0, because an event without history may
+  // still move to another shard.
   return { entries, cursor: slices.length === 0 && after === 0 ? 0 : head, more: false };
 }
 
@@ -256,14 +156,14 @@ function entriesOf({ size, before, firstSerial, serials, ...slice }: SegmentSlic
 }
 
 /**
- * Returns the query for the first `limit` segments that end after the offset `after`, in order. It reads no other segments. For a whole
- * event it reads up to `limit` segments of each partner.
+ * Returns the query for the first `limit` segments that end after the offset `after`, in order. It reads no
+ * other segments. For a whole event it reads up to `limit` segments of each partner.
  */
 function selectSegments(filter: JournalFilter, after: number, limit: number): RawBuilder<unknown> {
   const { shardId, eventId, partnerId, withTickets } = filter;
-  // The limits are literals: without known limits, the planner might read and sort everything. Rows are compared and sorted, so that only
-  // the index on a partner's segments qualifies. With the primary key, which is also sorted by offset, Postgres would read the segments of
-  // all partners.
+  // The limits are literals: without known limits, the planner might read and sort everything. Rows are
+  // compared and sorted, so that only the index on a partner's segments qualifies. With the primary key,
+  // which is also sorted by offset, Postgres would read the segments of all partners.
   const ofPartner = (partner: RawBuilder<unknown>) => sql`
     select * from journal_segments
     where shard_id = ${shardId}
@@ -292,12 +192,12 @@ function selectSegments(filter: JournalFilter, after: number, limit: number): Ra
 }
 
 /**
- * Deletes up to `limit` of the oldest segments of a shard if they are older than `days`, and none after a segment that is kept. Returns the
- * number of deleted segments. Reads at most `limit` segments.
+ * Deletes up to `limit` of the oldest segments of a shard if they are older than `days`, and none after a
+ * segment that is kept. Returns the number of deleted segments. Reads at most `limit` segments.
  */
 export async function deleteOldSegments(db: Database, shardId: number, days: number, limit: number) {
-  // Offsets follow time, except while a writer waits for the head. The array and the literal limit keep the planner from expecting many
-  // rows, which would make it scan the whole table.
+  // Offsets follow time, except while a writer waits for the head. The array and the literal limit keep the
+  // planner from expecting many rows, which would make it scan the whole table.
   const { numAffectedRows } = await sql`
     delete from journal_segments
     where shard_id = ${shardId} and last_offset = any(array(

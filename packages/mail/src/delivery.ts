@@ -1,25 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Static, TObject } from '@sinclair/typebox';
-import { inEachShard, inTransaction } from '@floodgate/database';
-import { quotaLeases } from '@floodgate/database/limits/quota-lease';
+import { inEachShard } from '@floodgate/database';
+import { countUnfinished, pruneDeliveries, SendLoop, type SendLoopOptions } from '@floodgate/deliveries';
+import { EVENT_KINDS } from '@floodgate/events';
 import {
-  countUnfinished,
-  hasQueued,
-  pruneDeliveries,
-  queueDeliveries,
-  SendLoop,
-  type SendLoopOptions,
-} from '@floodgate/deliveries';
-import { CONFIRMATION, EVENT_KINDS, findEvent, WAITING_OFFER } from '@floodgate/events';
-import {
-  advance,
-  leaseConsumers,
-  readJournal,
-  release,
-  releaseCaughtUp,
-  type Consumer,
+  runConsumers,
   type DeliveryCapability,
   type DeliveryContext,
+  type OpenDelivery,
 } from '@floodgate/journal';
 import type { Metrics } from '@floodgate/metrics';
 import { createPassSigner } from '@floodgate/passes';
@@ -29,11 +16,18 @@ import { attendeeKind, suppressRefused } from './kinds/attendee-mails.ts';
 import { webhookDisabledKind } from './kinds/webhook-disabled.ts';
 import { parseSender } from './letter.ts';
 import { createMailcatcher } from './mailcatcher.ts';
-import { openSmtp, type MailMessage, type Transport } from './message.ts';
+import type { MailMessage } from './message.ts';
+import { MAX_CONCURRENT_EVENTS, PAGE_LEASE_SECONDS, queueMails } from './queue-mails.ts';
+import { createSendingRate } from './sending-rate.ts';
 import { mailSettings } from './settings.ts';
+import { openSmtp, type Transport } from './smtp.ts';
 
+const QUEUE_INTERVAL_MS = 400;
 const PRUNE_INTERVAL_MS = 600_000;
-/** Running attempts get this long to end when the process stops. Then they are aborted, and their e-mails may be sent twice. */
+/**
+ * Running attempts get this long to end when the process stops. Then they are aborted, and their e-mails may
+ * be sent twice.
+ */
 const END_WITHIN_MS = 5_000;
 
 /** Sends e-mails: passes and new times to attendees, offers of waiting lists, and notices to partners. */
@@ -55,19 +49,24 @@ export const mailDelivery: DeliveryCapability<typeof mailSettings> = {
 
 type MailContext = DeliveryContext<Static<TObject<typeof mailSettings>>>;
 
-function startSending(context: MailContext, transport: Transport) {
+/**
+ * Starts both halves of the way of an e-mail: from the journal to its queue, and from there to the transport.
+ */
+function startSending(context: MailContext, transport: Transport): OpenDelivery {
   const { db, metrics, config } = context;
-  const loop = startLoop(context, transport);
+  const loop = openLoop(context, transport);
+  const queue = openQueue(context, transport.isOutside, (shardId) => loop.wake(shardId));
   metrics.figures(() => countUnfinished(db), {
     deliveries: {
       help: 'E-mails that are not finished, by kind and state',
       labels: ['kind', 'state'],
-      samples: (found) => found.map(({ count, ...labels }) => [labels, count]),
+      samples: (counts) => counts.map(({ count, ...labels }) => [labels, count]),
     },
   });
   const prune = (shardId: number) => pruneDeliveries(db, shardId, config.DELIVERY_RETENTION_DAYS);
   return {
     tasks: [
+      { name: 'e-mails to queue', intervalMs: QUEUE_INTERVAL_MS, run: queue.poll },
       loop.task,
       { name: 'old deliveries', intervalMs: PRUNE_INTERVAL_MS, run: () => inEachShard(db, prune) },
     ],
@@ -76,19 +75,32 @@ function startSending(context: MailContext, transport: Transport) {
         loop.abandon();
         transport.close();
       }, END_WITHIN_MS);
-      await loop.close();
+      await Promise.all([queue.close(), loop.close()]);
       clearTimeout(cutOff);
       transport.close();
     },
   };
 }
 
-function startLoop(context: MailContext, { isOutside, send }: Transport) {
+/** Queues e-mails for the news in the journal of each event with enabled e-mails. */
+function openQueue({ db, log }: MailContext, isOutside: boolean, onQueued: (shardId: number) => void) {
+  const warn = throttledWarn('cannot queue the e-mails of an event; retrying');
+  return runConsumers({
+    db,
+    kind: 'mail',
+    concurrency: MAX_CONCURRENT_EVENTS,
+    leaseSeconds: PAGE_LEASE_SECONDS,
+    onError: (err, { eventId }) => warn(log, { err, eventId }),
+    run: (consumer) => queueMails({ db, log, isOutside, onQueued }, consumer),
+  });
+}
+
+function openLoop(context: MailContext, { isOutside, send }: Transport) {
   const { db, log, metrics, config } = context;
   // The format of the setting was checked.
   const options = { db, isOutside, sender: parseSender(config.MAIL_FROM)!, passes: createPassSigner({ db }) };
   const warnings = {
-    lease: throttledWarn('cannot queue or lease deliveries; retrying'),
+    lease: throttledWarn('cannot lease deliveries; retrying'),
     load: throttledWarn('cannot load a delivery; retrying'),
     render: throttledWarn('cannot compose an e-mail; retrying'),
     record: throttledWarn('cannot record outcomes of e-mails; retrying'),
@@ -96,103 +108,14 @@ function startLoop(context: MailContext, { isOutside, send }: Transport) {
   return new SendLoop<MailMessage>({
     db,
     kinds: [...EVENT_KINDS.map((kind) => attendeeKind(kind, options)), webhookDisabledKind(options)],
-    queue: createQueue(context, isOutside),
     send: traced(send),
-    rate: createSendingRate(context),
+    rate: createSendingRate(db, log, config.MAIL_PER_SECOND),
     beforeRecord: (ended) => suppressRefused(db, ended),
     onOutcome: reportOutcomes(metrics, log),
     // An error's message can contain attendee data.
     onError: (err, what, delivery) =>
       warnings[what](log, what === 'render' ? { failure: err.name, eventId: delivery?.eventId } : { err }),
   });
-}
-
-/** The kind of e-mail for each kind of journal entry. */
-const KINDS = { confirmed: CONFIRMATION, 'waiting.offered': WAITING_OFFER } as const;
-type EntryKind = keyof typeof KINDS;
-/** Events whose journal is read before the next lease of deliveries. */
-const EVENTS_AT_ONCE = 4;
-/** Maximum number of journal entries that are queued at once. */
-const PAGE = 1_000;
-/**
- * If this many e-mails of a kind and event are due, no more are queued. So the e-mails of a launch do not delay those of other events, and
- * e-mails can be disabled before most of them are queued.
- */
-const MOST_QUEUED = 2_000;
-const RECHECK_MS = 200;
-const EXPIRED = 'journal entries have expired; e-mails continue with the oldest entry that is kept';
-/** If a page fails, or its process dies, the next page is read after this time. */
-export const PAGE_LEASE_SECONDS = 5;
-
-/** Returns a function that queues e-mails for the next confirmations and offers of a shard. Resolves to whether there were entries to read. */
-function createQueue(context: MailContext, isOutside: boolean) {
-  const warn = throttledWarn('cannot queue the e-mails of an event; retrying');
-  return async (shardId: number) => {
-    const consumers = await leaseConsumers(context.db, shardId, 'mail', EVENTS_AT_ONCE, PAGE_LEASE_SECONDS);
-    const pages = consumers.map((consumer) =>
-      queuePage(context, isOutside, consumer).catch((err: unknown) => {
-        // It is read again when its lease ends. The other events do not wait for it.
-        warn(context.log, { err, eventId: consumer.eventId });
-        return false;
-      }),
-    );
-    return (await Promise.all(pages)).includes(true);
-  };
-}
-
-/** Queues an e-mail for each entry of the next page of an event. Advances the cursor in the same transaction. */
-async function queuePage({ db, log }: MailContext, isOutside: boolean, consumer: Consumer): Promise<boolean> {
-  const { shardId, eventId } = consumer;
-  for (const kind of Object.values(KINDS))
-    if (await hasQueued(db, { shardId, eventId, kind }, MOST_QUEUED)) {
-      await release(db, consumer, RECHECK_MS);
-      return false;
-    }
-  const { mode } = await findEvent(db, eventId);
-  const page = await readJournal(
-    db,
-    { shardId, eventId, kinds: Object.keys(KINDS) as EntryKind[] },
-    consumer.cursor,
-    PAGE,
-  );
-  const isExpired = typeof page === 'string';
-  if (isExpired) log.warn({ eventId, problem: page }, EXPIRED);
-  const { entries, cursor, more } = isExpired ? { entries: [], cursor: 0, more: true } : page;
-  // E-mails of test events must not leave this machine.
-  const wanted = isOutside && mode === 'test' ? [] : entries;
-  const deliveries = wanted.map(({ kind, serial, at }) => ({
-    kind: KINDS[kind as EntryKind],
-    subject: String(serial),
-    since: at,
-  }));
-  await inTransaction(db, async (transaction) => {
-    // Advance first, so that a process that has lost the lease queues nothing.
-    if (await advance(transaction, consumer, cursor, null, PAGE_LEASE_SECONDS))
-      await queueDeliveries(transaction, consumer, deliveries);
-  });
-  // Afterwards, so that the transaction is short: its lock can delay others that find news.
-  await (more ? release : releaseCaughtUp)(db, consumer);
-  return true;
-}
-
-/** A process takes at most one tenth of a second's e-mails at once, so that other processes get a share. */
-const PARTS = 10;
-
-/** Returns the rate limiter that all delivery processes share. Without MAIL_PER_SECOND there is no limit. */
-function createSendingRate({ db, log, config }: MailContext): SendLoopOptions<MailMessage>['rate'] {
-  const { MAIL_PER_SECOND: perSecond } = config;
-  if (!perSecond) return { atOnce: Infinity, take: async () => {} };
-  const lease = quotaLeases(db, log, 'mail_rate_windows')(0);
-  return {
-    atOnce: Math.ceil(perSecond / PARTS),
-    async take(count, signal) {
-      while (!signal.aborted) {
-        const { admitted, endsInMs } = await lease.take(perSecond, count);
-        if (admitted) return;
-        await delay(endsInMs + 1, undefined, { signal }).catch(() => {});
-      }
-    },
-  };
 }
 
 /** Records the span of each attempt, in the trace of its registration. */

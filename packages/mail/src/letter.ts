@@ -2,12 +2,17 @@ import type { Language } from '@floodgate/database';
 import { html } from 'ghtml';
 
 /** A sender: a name and an address, or only the address. */
-export type Sender = NonNullable<ReturnType<typeof parseSender>>;
+export interface Sender {
+  /** As the header From has it. */
+  from: string;
+  address: string;
+  domain: string;
+}
 
 const FROM = /^(?:[^<>]*<)?([^\s<>@]+@([^\s<>@]+))>?$/;
 
-/** Parses a sender. Returns its text, address and domain; null if the text is not a sender. */
-export function parseSender(setting: string) {
+/** Parses a sender. Returns null if the text is not a sender. */
+export function parseSender(setting: string): Sender | null {
   const from = setting.trim();
   const [, address, domain] = FROM.exec(from) ?? [];
   return address && domain ? { from, address, domain } : null;
@@ -43,8 +48,8 @@ export function textOf({ greeting, news, picture, facts, next, call, hints, why 
   return [greeting, '', news, '', ...lines, '', ...rest.filter(Boolean), '', '-- ', why, ''].join('\r\n');
 }
 
-// Colours are inline, because some e-mail programs ignore style sheets. The style sheet adds dark mode. The QR code is black on white in
-// both modes, as scanners expect.
+// Colours are inline, because some e-mail programs ignore style sheets. The style sheet adds dark mode. The
+// QR code is black on white in both modes, as scanners expect.
 const STYLE = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
@@ -168,7 +173,9 @@ const ENGLISH = {
     subject: `Your turn on the waiting list: ${eventName}`,
     preview: 'The seats are held for you. Accept the offer before it ends.',
     news: `It is your turn on the waiting list for ${eventName}. The seats are held for you.`,
-    next: 'To accept the offer, go to the shop where you joined the waiting list. If you do not accept in time, others get the seats.',
+    next:
+      'To accept the offer, go to the shop where you joined the waiting list. ' +
+      'If you do not accept in time, others get the seats.',
     calendar: null,
     why: `You get this e-mail because you joined the waiting list for ${eventName} with this address.`,
   }),
@@ -207,7 +214,9 @@ const GERMAN: Words = {
     subject: `Sie sind auf der Warteliste an der Reihe: ${eventName}`,
     preview: 'Die Plätze sind für Sie reserviert. Nehmen Sie das Angebot rechtzeitig an.',
     news: `Sie sind auf der Warteliste an der Reihe: ${eventName}. Die Plätze sind für Sie reserviert.`,
-    next: 'Um das Angebot anzunehmen, gehen Sie zu dem Shop, in dem Sie sich auf die Warteliste gesetzt haben. Wenn Sie es nicht rechtzeitig annehmen, bekommen andere die Plätze.',
+    next:
+      'Um das Angebot anzunehmen, gehen Sie zu dem Shop, in dem Sie sich auf die Warteliste gesetzt haben. ' +
+      'Wenn Sie es nicht rechtzeitig annehmen, bekommen andere die Plätze.',
     calendar: null,
     why: `Sie erhalten diese E-Mail, weil diese Adresse auf der Warteliste steht: ${eventName}.`,
   }),

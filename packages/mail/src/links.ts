@@ -20,13 +20,17 @@ const SURE =
   /:\/\/|\bwww[.\u3002\uFF0E\uFF61]|[\p{L}\p{M}\p{N}][.\u3002\uFF0E\uFF61][\p{L}\p{M}\p{N}-]{2,}[/:?#@]|@/iu;
 /** Labels with dots between them. */
 const DOTTED = /[\p{L}\p{M}\p{N}_-]+(?:[.\u3002\uFF0E\uFF61][\p{L}\p{M}\p{N}-]+)+/gu;
-/** An initial, or a short form such as "Ma." (Maria) or "Mohd.": in a name a dot follows it, with or without a space. */
+/**
+ * An initial, or a short form such as "Ma." (Maria) or "Mohd.": in a name a dot follows it, with or without a
+ * space.
+ */
 const INITIAL_LENGTH = 4;
 
 /**
- * Returns whether e-mail programs may show a part of a text as a link. Anybody can register any address with any name, so an e-mail that
- * greets by name would carry a stranger's link. "S.Kumar" and "J.R.R.Tolkien" are names: short forms before a word that is no top-level
- * domain. With a longer word before it, a word may become a top-level domain later.
+ * Returns whether e-mail programs may show a part of a text as a link. Anybody can register any address with
+ * any name, so an e-mail that greets by name would carry a stranger's link. "S.Kumar" and "J.R.R.Tolkien" are
+ * names: short forms before a word that is no top-level domain. With a longer word before it, a word may
+ * become a top-level domain later.
  */
 export function looksLikeLink(text: string): boolean {
   // As e-mail programs read it: without what is not displayed.

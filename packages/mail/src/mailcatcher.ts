@@ -1,16 +1,17 @@
 import type { ServerResponse } from 'node:http';
-import { isLocalHost, type Page } from '@floodgate/service';
+import { isLocalHost, type RequestHandler } from '@floodgate/service';
 import { html } from 'ghtml';
-import type { MailMessage, Transport } from './message.ts';
+import type { MailMessage } from './message.ts';
 import { htmlWithPicture } from './preview.ts';
+import type { Transport } from './smtp.ts';
 
 interface CaughtMail extends MailMessage {
   id: number;
   at: Date;
 }
 
-/** Keeps the newest e-mails in memory instead of sending them, and shows them at /mailcatcher. */
-export function createMailcatcher(most: number): Transport & { page: Page } {
+/** Keeps the newest `size` e-mails in memory instead of sending them, and shows them at /mailcatcher. */
+export function createMailcatcher(size: number): Transport & { page: RequestHandler } {
   const mails = new Map<number, CaughtMail>();
   let lastId = 0;
   return {
@@ -18,7 +19,7 @@ export function createMailcatcher(most: number): Transport & { page: Page } {
     send(mail) {
       const id = (lastId += 1);
       mails.set(id, { ...mail, id, at: new Date() });
-      mails.delete(id - most);
+      mails.delete(id - size);
       return Promise.resolve({ kind: 'sent' });
     },
     close: () => {},

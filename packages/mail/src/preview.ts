@@ -36,10 +36,21 @@ interface PreviewOptions {
   from?: string | undefined;
 }
 
-export type Preview = Awaited<ReturnType<typeof composePreview>>;
+/** An e-mail with made-up data. */
+export interface Preview {
+  html: string;
+  text: string;
+  /** The e-mail as it would be sent. */
+  eml: string;
+}
 
-/** Composes an e-mail about an event with made-up data; `eml` is the e-mail as it would be sent. Throws InvalidInput if the sender is not an address. */
-export async function composePreview(event: Event, { notice, offer, from }: PreviewOptions) {
+/**
+ * Composes an e-mail about an event with made-up data. Throws InvalidInput if the sender is not an address.
+ */
+export async function composePreview(
+  event: Event,
+  { notice, offer, from }: PreviewOptions,
+): Promise<Preview> {
   const sender = parseSender(from ?? 'Floodgate <floodgate@localhost>');
   if (!sender) throw new InvalidInput({ from: 'an address or Name <address>' });
   const disabledAt = new Date();

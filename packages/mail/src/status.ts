@@ -1,32 +1,35 @@
-import { askShards, shardIds, textArray, type Database, type DeliveryState } from '@floodgate/database';
+import {
+  askShards,
+  shardIds,
+  textArray,
+  type ConsumerState,
+  type Database,
+  type DeliveryState,
+} from '@floodgate/database';
 import { EVENT_KINDS } from '@floodgate/events';
-import { lagOf } from '@floodgate/journal';
+import { unreadMsOf } from '@floodgate/journal';
 import { sql } from 'kysely';
 
 /** Progress of an event's e-mails. */
-export type MailStatus = Awaited<ReturnType<typeof readMailStatus>>['events'][number];
-
-/** Returns the progress of all events with enabled e-mails, or of one event. */
-export async function readMailStatus(db: Database, ofEvent?: number) {
-  const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
-    const consumers = await db
-      .selectFrom('journal_consumers')
-      .select(['event_id as eventId', 'partner_id as partnerId', 'last_offset as cursor', 'state'])
-      .where('shard_id', '=', shardId)
-      .where('kind', '=', 'mail')
-      .$if(ofEvent !== undefined, (query) => query.where('event_id', '=', ofEvent!))
-      .orderBy('event_id')
-      .execute();
-    const found = [];
-    for (const { state, eventId, ...consumer } of consumers) {
-      const unreadMs = await lagOf(db, { shardId, eventId, ...consumer });
-      found.push({ eventId, state, ...(await countDeliveries(db, shardId, eventId, unreadMs)) });
-    }
-    return found;
-  });
-  return { events: answers.flat(), away };
+export interface MailStatus extends Progress {
+  eventId: number;
+  state: ConsumerState;
 }
 
+/** Ages in milliseconds and counts of the e-mails of an event. */
+interface Progress extends Record<'queued' | FinishedState, number> {
+  /** Age of the oldest e-mail that was not attempted; null if none waits. */
+  oldestMs: number | null;
+  /** How long the oldest e-mail that is retried has failed; null if none is retried. */
+  oldestRetryMs: number | null;
+  possiblySentTwice: number;
+  /** Reasons of e-mails that were refused or not sent, with the number of each. */
+  reasons: Record<string, number>;
+}
+
+type FinishedState = Exclude<DeliveryState, 'queued' | 'sending'>;
+
+/** E-mails of an event that are alike. */
 interface Count {
   state: DeliveryState;
   reason: string | null;
@@ -36,27 +39,68 @@ interface Count {
   oldestMs: number;
 }
 
-async function countDeliveries(db: Database, shardId: number, eventId: number, unreadMs: number | null) {
-  const { rows } = await sql<Count>`
-    select state, reason, possibly_twice as "possiblyTwice", attempts > 0 as "isTried", count(*) as count,
-      extract(epoch from now() - min(coalesce(failing_since, created_at)))::float8 * 1000 as "oldestMs"
-    from deliveries
-    where shard_id = ${shardId} and event_id = ${eventId} and kind = any(${textArray(EVENT_KINDS)}::text[])
-    group by state, reason, possibly_twice, attempts > 0`.execute(db);
-  /** Age of the oldest e-mail that was not attempted, and since when the oldest that is retried fails; null if none waits. */
-  const ages = { oldestMs: unreadMs, oldestRetryMs: null as number | null };
-  const counts = { queued: 0, sent: 0, retry: 0, undeliverable: 0, suppressed: 0, cancelled: 0 };
-  let possiblySentTwice = 0;
-  /** Reasons of e-mails that were refused or not sent, with the number of each. */
-  const reasons = new Map<string, number>();
-  for (const { state, reason, possiblyTwice, isTried, count, oldestMs } of rows) {
+interface StatusRow extends Pick<MailStatus, 'eventId' | 'state'> {
+  /** Age of the oldest journal entry that was not queued; null if there is none. */
+  unreadMs: number | null;
+  counts: readonly Count[];
+}
+
+/**
+ * Returns the progress of all events with enabled e-mails, or of one event, and the shards that did not
+ * answer.
+ */
+export async function readMailStatus(
+  db: Database,
+  ofEvent?: number,
+): Promise<{ events: MailStatus[]; away: number[] }> {
+  const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
+    // With `offset 0`, Postgres looks up the journal and the e-mails of each event.
+    const { rows } = await sql<StatusRow>`
+      select c.event_id as "eventId", c.state, journal."unreadMs", mails.counts
+      from journal_consumers c
+      cross join lateral (select ${unreadMsOf(shardId, 'c')} as "unreadMs" offset 0) journal
+      cross join lateral (
+        select coalesce(json_agg(alike), '[]') as counts
+        from (
+          select state, reason, possibly_twice as "possiblyTwice", attempts > 0 as "isTried", count(*) as count,
+            extract(epoch from now() - min(coalesce(failing_since, created_at)))::float8 * 1000 as "oldestMs"
+          from deliveries
+          where deliveries.shard_id = ${shardId} and deliveries.event_id = c.event_id
+            and deliveries.kind = any(${textArray(EVENT_KINDS)}::text[])
+          group by 1, 2, 3, 4
+        ) alike
+      ) mails
+      where c.shard_id = ${shardId} and c.kind = 'mail'
+        and ${ofEvent === undefined ? sql`true` : sql`c.event_id = ${ofEvent}`}
+      order by c.event_id`.execute(db);
+    return rows.map(({ eventId, state, ...row }) => ({ eventId, state, ...progressOf(row) }));
+  });
+  return { events: answers.flat(), away };
+}
+
+const UNFINISHED: ReadonlySet<DeliveryState> = new Set(['queued', 'retry', 'sending']);
+
+function progressOf({ unreadMs, counts }: Pick<StatusRow, 'unreadMs' | 'counts'>): Progress {
+  const progress: Progress = {
+    oldestMs: unreadMs,
+    oldestRetryMs: null,
+    queued: 0,
+    sent: 0,
+    retry: 0,
+    undeliverable: 0,
+    suppressed: 0,
+    cancelled: 0,
+    possiblySentTwice: 0,
+    reasons: {},
+  };
+  for (const { state, reason, possiblyTwice, isTried, count, oldestMs } of counts) {
     const age = isTried ? 'oldestRetryMs' : 'oldestMs';
-    if (['queued', 'retry', 'sending'].includes(state)) ages[age] = Math.max(ages[age] ?? 0, oldestMs);
-    counts[state === 'sending' ? 'queued' : state] += count;
-    if (possiblyTwice && state === 'sent') possiblySentTwice += count;
-    if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
+    if (UNFINISHED.has(state)) progress[age] = Math.max(progress[age] ?? 0, oldestMs);
+    progress[state === 'sending' ? 'queued' : state] += count;
+    if (possiblyTwice && state === 'sent') progress.possiblySentTwice += count;
+    if (reason !== null) progress.reasons[reason] = (progress.reasons[reason] ?? 0) + count;
   }
-  return { ...ages, ...counts, possiblySentTwice, reasons: Object.fromEntries(reasons) };
+  return progress;
 }
 
 /** Returns the addresses that get no more e-mails, the newest first. */

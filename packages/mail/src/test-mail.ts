@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { isEmailAddress, normalizeEmail } from '@floodgate/contract';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
 import { parseSender } from './letter.ts';
-import { createFrame, openSmtp } from './message.ts';
+import { createFrame } from './message.ts';
 import type { TestMailSettings } from './settings.ts';
+import { openSmtp } from './smtp.ts';
 
 const SUBJECT = 'Test e-mail of Floodgate';
 
 /**
- * Sends one e-mail to this address, to test the settings. Resolves when the SMTP server has accepted it. Throws InvalidInput if the
- * address is not valid, and Failure with the reason if the server did not accept the e-mail.
+ * Sends one e-mail to this address, to test the settings. Resolves when the SMTP server has accepted it.
+ * Throws InvalidInput if the address is not valid, and Failure with the reason if the server did not accept
+ * the e-mail.
  */
 export async function sendTestMail({ SMTP_URL, MAIL_FROM }: TestMailSettings, address: string) {
   const to = normalizeEmail(address);

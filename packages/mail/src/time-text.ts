@@ -10,8 +10,9 @@ const TIME = { hour: '2-digit', minute: '2-digit' } as const;
 const ZONE = { timeZoneName: 'short' } as const;
 
 /**
- * Returns a time, or a range of time, in a language. It always names the time zone. If the clock changes within the range, both ends have
- * their zone: "02:30 CEST – 02:30 CET". (formatRange would join two times that look the same.)
+ * Returns a time, or a range of time, in a language. It always names the time zone. If the clock changes
+ * within the range, both ends have their zone: "02:30 CEST – 02:30 CET". (formatRange would join two times
+ * that look the same.)
  */
 export function timeText({ timeZone, language }: TimeFormat, startsAt: Date, endsAt?: Date | null): string {
   const locale = language === 'en' ? 'en-GB' : language;

@@ -16,7 +16,7 @@ import { sql } from 'kysely';
 import { hashSecret, isSecretOf, parseSecretKey, type SecretKey } from './keys.ts';
 
 /** A partner, identified by its secret key, and an event that is granted to it. */
-interface PartnerPrincipal {
+export interface PartnerPrincipal {
   kind: 'partner';
   /**
    * Mode of the key and of the event; both are the same. In mode `test`, nothing is ever sent to attendees.
@@ -42,13 +42,19 @@ declare module 'fastify' {
     principal: PartnerPrincipal;
     /** How long the request waited for its principal. */
     authenticationMs: number;
-    /** When the time for the answer began, by the clock of the API. The time in which the client sends the body does not count. */
+    /**
+     * When the time for the answer began, by the clock of the API. The time in which the client sends the
+     * body does not count.
+     */
     startedAt: number;
   }
 }
 
-/** The credentials of a caller: a secret key, and an event reference (a UUID) or null. */
-type Caller = SecretKey & { eventRef: string | null };
+/** The credentials of a caller. */
+interface Caller extends SecretKey {
+  /** A UUID; null: the header had none. */
+  eventRef: string | null;
+}
 
 /** The row for a key id and an event reference. */
 interface AccessRow extends Omit<PartnerPrincipal, 'kind' | 'eventId'> {
@@ -90,15 +96,16 @@ async function loadAccess(db: Database, notes: Database, callers: readonly Calle
     join secret_keys k on k.key_id = query.key_id
     join partners p on p.id = k.partner_id
     left join secret_key_uses u on u.key_id = k.key_id
-    -- The event first: a partner can have thousands of grants, and without statistics Postgres would read all of them.
+    -- The event first: a partner can have thousands of grants, and without statistics Postgres would read all
+    -- of them.
     left join events e on e.ref = query.event_ref and e.mode = k.mode
       and exists (select from event_grants g where g.partner_id = k.partner_id and g.event_id = e.id)`.execute(
     inCamelCase(db),
   );
-  const found = new Map(rows.map(({ position, ...row }) => [position, row]));
+  const byPosition = new Map(rows.map(({ position, ...row }) => [position, row]));
   const unnoted = new Set<string>();
   const accesses = callers.map(({ secret, mode }, index): Access => {
-    const row = found.get(index + 1);
+    const row = byPosition.get(index + 1);
     // Compared even if there is no such key: the response time must not reveal which key ids exist.
     const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
     // The mode in the key's text is for people. It must match the mode of the issued key.
@@ -130,21 +137,18 @@ export async function noteKeyUse(db: Database, keyIds: readonly string[]) {
 /**
  * Returns a function that finds the access of a secret key and an event reference, cached for up to a second.
  * Revocations and limits take effect everywhere within 2 s: after the age of the cached access, or after the
- * time that a new read can take (READ_WITHIN_MS). The use of keys is recorded by `notes`, so that it delays no
- * look-up.
+ * time that a new read can take (READ_WITHIN_MS). The use of keys is recorded by `notes`, so that it delays
+ * no look-up.
  */
-export function accessControl(db: Database, clock = systemClock, notes = db) {
+export function accessControl(db: Database, clock = systemClock, notes = db): FindAccess {
   const load = batchLoader((callers: Caller[]) => loadAccess(db, notes, callers));
   const cache = readThroughCache<string, Access, Caller>((_, caller) => load(caller), undefined, clock);
-  /**
-   * Returns the cached access for two header values, or resolves to the access that Postgres returns. A
-   * reference that is not a UUID names no event. Rejects if Postgres is down.
-   */
-  return (secretKey: string, reference: unknown): Access | Promise<Access> => {
+  /** A reference that is not a UUID names no event. Rejects if Postgres is down. */
+  return (secretKey, reference) => {
     // The cache key contains the whole secret key: a hit needs no hash, and a wrong secret never hits. Only
     // well-formed keys are cached.
-    const known = cache.get(`${secretKey} ${String(reference)}`);
-    if (known) return known;
+    const cached = cache.get(`${secretKey} ${String(reference)}`);
+    if (cached) return cached;
     const parsed = parseSecretKey(secretKey);
     // Not read and not cached: anybody can send any amount of such text.
     if (!parsed) return 'unknown-key';
@@ -153,9 +157,13 @@ export function accessControl(db: Database, clock = systemClock, notes = db) {
   };
 }
 
-type FindAccess = ReturnType<typeof accessControl>;
+/** Returns the cached access for two header values, or resolves to the access that Postgres returns. */
+type FindAccess = (secretKey: string, reference: unknown) => Access | Promise<Access>;
 
-/** Returns the hook that starts the time for the answer when the body is read. The wait for the principal counts as well. */
+/**
+ * Returns the hook that starts the time for the answer when the body is read. The wait for the principal
+ * counts as well.
+ */
 export function startTime(clock = systemClock): preValidationHookHandler {
   return (request, _reply, done) => {
     request.startedAt = clock.now() - request.authenticationMs;
@@ -191,9 +199,9 @@ export function authenticate(
     const access = find(secretKey, reference);
     if (access instanceof Promise) {
       const askedAt = clock.now();
-      const admitLate = (found: Access | null) => {
+      const admitLate = (late: Access | null) => {
         request.authenticationMs = clock.now() - askedAt;
-        return found === null ? void reply.fail('90') : admit(found);
+        return late === null ? void reply.fail('90') : admit(late);
       };
       // A read can wait for the one before it, so its own limits do not bound the wait.
       withDeadline(access, answerWithinMs, () => null, clock)

@@ -2,9 +2,10 @@ import { BODY_LIMIT_BYTES } from '@floodgate/contract';
 import { ping } from '@floodgate/database';
 import { DRAW_WITHIN_MS } from '@floodgate/database/limits/quota-lease';
 import { defineApi } from '@floodgate/http';
+import type { FastifyRequest } from 'fastify';
 import { accessControl, authenticate, startTime } from './access.ts';
-import { admitBody } from './body-room.ts';
-import { countNothing, limitRate } from './limits.ts';
+import { admitBody } from './body-memory.ts';
+import { countNothing, limitRate } from './rate-limit.ts';
 
 /** Authenticates partners and enforces their limits, before the routes of every other capability. */
 export const partnersApi = defineApi({
@@ -32,8 +33,9 @@ export const partnersApi = defineApi({
           route.bodyLimit ??= BODY_LIMIT_BYTES;
         });
         const authentication = authenticate(accessControl(keys, clock, reads), answerWithinMs, clock);
-        for (const hook of [authentication, limitRate(counters, log, clock), admitBody()])
-          api.addHook('onRequest', hook);
+        const callerOf = (request: FastifyRequest) => request.principal;
+        const rateLimit = limitRate({ db: counters, log, callerOf, clock });
+        for (const hook of [authentication, rateLimit, admitBody(callerOf)]) api.addHook('onRequest', hook);
         api.addHook('preValidation', startTime(clock));
       },
     };

@@ -4,7 +4,11 @@ import { inCamelCase, type Database, type Mode } from '@floodgate/database';
 
 const SECRET_KEY = /^fg_(test_)?([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
-export type SecretKey = Record<'keyId' | 'secret', string> & { mode: Mode };
+export interface SecretKey {
+  keyId: string;
+  secret: string;
+  mode: Mode;
+}
 
 /**
  * Parses a secret key (`fg_<key id>_<secret>`, `fg_test_<key id>_<secret>`). Returns null for any other text.
@@ -23,18 +27,22 @@ export const hashSecret = (secret: string) => createHash('sha256').update(secret
 /** Compares a secret with a hash, in constant time. */
 export const isSecretOf = (secret: string, hash: Buffer) => timingSafeEqual(hashSecret(secret), hash);
 
-export type IssuedKey = Awaited<ReturnType<typeof issueKey>>;
+export interface IssuedKey {
+  keyId: string;
+  /** The whole key. It is shown once and stored nowhere. */
+  secretKey: string;
+  mode: Mode;
+  /** Null: never. */
+  expiresAt: Date | null;
+}
 
-/**
- * Issues a key to a partner. Its `secretKey` is shown once and stored nowhere. Throws a foreign-key error if
- * there is no such partner.
- */
+/** Issues a key to a partner. Throws a foreign-key error if there is no such partner. */
 export async function issueKey(
   db: Database,
   partnerId: number,
   expiresAt: Date | null = null,
   mode: Mode = 'live',
-) {
+): Promise<IssuedKey> {
   const keyId = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
   const row = { keyId, partnerId, mode, expiresAt, secretHash: hashSecret(secret) };
@@ -44,7 +52,7 @@ export async function issueKey(
 
 /**
  * Issues a successor to an open key, in the caller's transaction. The old key works for `overlapMs` (0: it
- * ends at once), but never longer than before. The successor has the same mode. It expires at `expiresAt`
+ * ends immediately), but never longer than before. The successor has the same mode. It expires at `expiresAt`
  * (null: never), by default when the old key would have expired. Returns undefined if there is no such open
  * key.
  */
@@ -80,13 +88,24 @@ export async function revokeKey(db: Database, keyId: string) {
   return rows[0];
 }
 
-export type ListedKey = Awaited<ReturnType<typeof listKeys>>[number];
+/** A key without its secret. */
+export interface ListedKey {
+  keyId: string;
+  partnerId: number;
+  mode: Mode;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  /** The earliest possible time: the last use is recorded by the hour. */
+  lastUsedAt: Date | null;
+  state: 'open' | 'revoked' | 'expired';
+}
 
 /**
  * Returns the keys of all partners, or of one, oldest first, with their state and last use, without their
  * secrets.
  */
-export async function listKeys(db: Database, partnerId?: number) {
+export async function listKeys(db: Database, partnerId?: number): Promise<ListedKey[]> {
   return inCamelCase(db)
     .selectFrom('secretKeys')
     .leftJoin('secretKeyUses', 'secretKeyUses.keyId', 'secretKeys.keyId')
@@ -97,8 +116,7 @@ export async function listKeys(db: Database, partnerId?: number) {
       'createdAt',
       'expiresAt',
       'revokedAt',
-      // The earliest possible time: the last use is recorded by the hour, and the first hour of a key began
-      // before the key was created.
+      // The first hour of a key began before the key was created.
       sql<Date | null>`case when hour is not null then greatest(hour, created_at) end`.as('lastUsedAt'),
       sql<'open' | 'revoked' | 'expired'>`case when revoked_at is not null then 'revoked'
         when expires_at <= now() then 'expired' else 'open' end`.as('state'),

@@ -35,7 +35,10 @@ export const weighPartner = replaceValue<number>('weight');
 /** Sets a partner's contact; null removes it. */
 export const setContact = replaceValue<string | null>('contact_email');
 
-/** Disables a partner, or enables it again. Returns whether it was disabled. Throws Failure if there is no such partner. */
+/**
+ * Disables a partner, or enables it again. Returns whether it was disabled. Throws Failure if there is no
+ * such partner.
+ */
 export async function disablePartner(db: Database, partnerId: number, disabled: boolean) {
   const { disabled_at: before } = await db
     .selectFrom('partners')

@@ -1,4 +1,4 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import {
   answering,
@@ -72,9 +72,9 @@ function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): voi
         ...answering('Registrations', AttendeePass, [...COMMON_FAILURES, '11', '34', '35']),
         summary: 'Get Pass',
         description:
-          'Returns the pass of a confirmed registration that you made under this event. The header `Accept` selects JSON with a ' +
-          'signed token, or a picture of the QR code as image/svg+xml or image/png. The pass does not contain the times of the ' +
-          'event, so it stays valid if the event moves. It changes only with the signing key.',
+          'Returns the pass of a confirmed registration that you made under this event. The header `Accept` selects ' +
+          'JSON with a signed token, or a picture of the QR code as image/svg+xml or image/png. The pass does not ' +
+          'contain the times of the event, so it stays valid if the event moves. It changes only with the signing key.',
         params: Type.Pick(RegistrationStatus, ['passReference']),
         pictures: Object.keys(PICTURES),
         answerHeader: 'Vary',
@@ -106,7 +106,7 @@ function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): voi
       const draw = async () => {
         const picture = PICTURES[mediaType as keyof typeof PICTURES](pass);
         // Drawing blocks the event loop, so each tick draws one picture.
-        await nextTick();
+        await yieldToEventLoop();
         return picture;
       };
       const picture = await queue(partnerId, () => !raw.socket.destroyed, draw);
@@ -115,7 +115,9 @@ function addPassRoute(api: Routes, context: ApiContext, signer: PassSigner): voi
   );
 }
 
-/** The event with its current times, and the caller's passes that were revoked after a cursor, both signed. */
+/**
+ * The event with its current times, and the caller's passes that were revoked after a cursor, both signed.
+ */
 function addDoorRoutes(api: Routes, { reads, answerWithinMs, clock }: ApiContext, signer: PassSigner): void {
   const documents = readThroughCache((id: number) => readEventDocument(reads, id), undefined, clock);
   api.get(
@@ -126,8 +128,9 @@ function addDoorRoutes(api: Routes, { reads, answerWithinMs, clock }: ApiContext
         ...answering('Registrations', SignedEvent, COMMON_FAILURES),
         summary: 'Get Signed Event',
         description:
-          'Returns a signed document for doors, with the name, venue and current times of the event. The key that signs passes also ' +
-          'signs this document. If the event moves, a door that fetches the document again accepts all passes that were issued before.',
+          'Returns a signed document for doors, with the name, venue and current times of the event. The key that ' +
+          'signs passes also signs this document. If the event moves, a door that fetches the document again accepts ' +
+          'all passes that were issued before.',
       },
     },
     async ({ principal: { eventId } }) => {
@@ -145,8 +148,9 @@ function addDoorRoutes(api: Routes, { reads, answerWithinMs, clock }: ApiContext
         ...answering('Registrations', RevokedPasses, [...COMMON_FAILURES, '11']),
         summary: 'List Revoked Passes',
         description:
-          'Lists the serials of your registrations under this event that were cancelled after a cursor. Their passes are no ' +
-          'longer valid. The list is signed with the same key as the passes, so that a door can trust a copy of it.',
+          'Lists the serials of your registrations under this event that were cancelled after a cursor. Their passes ' +
+          'are no longer valid. The list is signed with the same key as the passes, so that a door can trust a copy ' +
+          'of it.',
         querystring: RevocationQuery,
       },
     },

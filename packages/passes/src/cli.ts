@@ -77,7 +77,7 @@ function addDoorDocuments(reads: Reads): void {
     (await import('./pass-keys.ts')).createPassSigner({ db }).sign(type, content);
   reads('event', 'passEvent', async (content: EventDocument, _input, { db }) => {
     const event = await sign(db, 'event', content);
-    return { document: { event, revision: content.revision }, text: `${record(content)}\n${event}` };
+    return { document: { event, revision: content.revision }, text: `${record({ ...content })}\n${event}` };
   })
     .description('show an event with its current times, signed for doors')
     .argument('<eventId>', 'the event', parseId);

@@ -1,33 +1,31 @@
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readThroughCache, type Database } from '@floodgate/database';
+import { signDocument, type DocumentType } from './sign-document.ts';
 import { signPass, type PassSubject, type SigningKey } from './token.ts';
 
 // The keys that sign passes and documents.
 
-/** Returns a document as a compact JWS (RFC 7515, EdDSA). Its type prevents that one document is accepted as the other. */
-export function signDocument(type: 'event' | 'revocations', document: object, key: SigningKey): string {
-  const header = { alg: 'EdDSA', kid: String(key.id), typ: `floodgate-${type}` };
-  const text = [header, document]
-    .map((content) => Buffer.from(JSON.stringify(content)).toString('base64url'))
-    .join('.');
-  return `${text}.${sign(null, Buffer.from(text), key.privateKey).toString('base64url')}`;
-}
-
-/** The columns of a key, without the key material. */
+/** The columns of a PassKey. */
 export const COLUMNS = [
   'id',
   'created_at as createdAt',
-  // Time at which a newer key replaced it.
   'retired_at as retiredAt',
-  // Time at which the passes that it signed became invalid.
   'withdrawn_at as withdrawnAt',
 ] as const;
 
-/** Returns all keys, newest first. */
-export const listPassKeys = (db: Database) =>
-  db.selectFrom('pass_keys').select(COLUMNS).orderBy('id', 'desc').execute();
+/** A key, without the key material. */
+export interface PassKey {
+  id: number;
+  createdAt: Date;
+  /** When a newer key replaced it. */
+  retiredAt: Date | null;
+  /** When the passes that it signed became invalid. */
+  withdrawnAt: Date | null;
+}
 
-export type PassKey = Awaited<ReturnType<typeof listPassKeys>>[number];
+/** Returns all keys, newest first. */
+export const listPassKeys = (db: Database): Promise<PassKey[]> =>
+  db.selectFrom('pass_keys').select(COLUMNS).orderBy('id', 'desc').execute();
 
 /** By id, the public keys of all keys that are not withdrawn; null: not stored yet. Needs no private key. */
 export async function readPublicKeys(db: Database) {
@@ -40,10 +38,11 @@ export async function readPublicKeys(db: Database) {
 }
 
 /**
- * Reads the signing key, and by id the public keys of all keys that are not withdrawn. Throws if there is no signing key. Stores a public
- * key that is not stored yet, before the key signs: the console checks passes, and may not read private keys.
+ * Reads the signing key, and by id the public keys of all keys that are not withdrawn. Throws if there is no
+ * signing key. Stores a public key that is not stored yet, before the key signs: the console checks passes,
+ * and may not read private keys.
  */
-async function readSigningKeys(db: Database) {
+async function readSigningKeys(db: Database): Promise<SigningKeys> {
   const rows = await db
     .selectFrom('pass_keys')
     .select(['id', 'private_key as key', 'public_key', 'retired_at'])
@@ -64,23 +63,34 @@ async function readSigningKeys(db: Database) {
   return { signing, publicKeys, privateKeys: new Map(keys.map(({ id, privateKey }) => [id, privateKey])) };
 }
 
-export type SigningKeys = Awaited<ReturnType<typeof readSigningKeys>>;
+/** The keys of the database. */
+export interface SigningKeys {
+  /** The key that signs. */
+  signing: SigningKey;
+  /** By id, the keys that are not withdrawn. */
+  publicKeys: ReadonlyMap<number, KeyObject>;
+  privateKeys: ReadonlyMap<number, KeyObject>;
+}
 
-/** Returns the functions that sign passes and documents. They cache the keys of the database for one second. */
-export function createPassSigner({ db }: { db: Database }) {
+/** Signs passes and documents. */
+export interface PassSigner {
+  keys(): Promise<SigningKeys>;
+  /** Resolves to the pass of a registration. It stays the same until the signing key changes. */
+  tokenFor(subject: PassSubject): Promise<string>;
+  /** Resolves to a signed document. */
+  sign(type: DocumentType, document: object): Promise<string>;
+}
+
+/** Returns the signer. It caches the keys of the database for one second. */
+export function createPassSigner({ db }: { db: Database }): PassSigner {
   const cache = readThroughCache<'keys', SigningKeys>(() => readSigningKeys(db));
   const keys = () => cache.forceFetch('keys');
   return {
     keys,
-    /** Resolves to the pass of a registration. It stays the same until the signing key changes. */
-    tokenFor: async (subject: PassSubject) => signPass(subject, (await keys()).signing),
-    /** Resolves to a signed document. */
-    sign: async (type: Parameters<typeof signDocument>[0], document: object) =>
-      signDocument(type, document, (await keys()).signing),
+    tokenFor: async (subject) => signPass(subject, (await keys()).signing),
+    sign: async (type, document) => signDocument(type, document, (await keys()).signing),
   };
 }
-
-export type PassSigner = ReturnType<typeof createPassSigner>;
 
 /** Returns the public keys as a JWK set (RFC 7517, RFC 8037). */
 export function jwkSetOf({ publicKeys }: Pick<SigningKeys, 'publicKeys'>) {

@@ -3,19 +3,24 @@ import { encodeQR } from 'qr';
 
 // The picture of a pass.
 
-// A token has 136 characters of the alphanumeric mode: a code of 41 × 41 modules, 15 % of which may be unreadable. Scanners expect
-// a border of four light modules.
-// The mask is fixed. A signature is random, so none of the eight masks is better, and trying all of them takes twice as long.
+// A token has 136 characters of the alphanumeric mode: a code of 41 × 41 modules, 15 % of which may be
+// unreadable. Scanners expect a border of four light modules. The mask is fixed. A signature is random, so
+// none of the eight masks is better, and trying all of them takes twice as long.
 const OPTIONS = { ecc: 'medium', encoding: 'alphanumeric', border: 4, mask: 3 } as const;
 /** Default width of a module. */
 const PIXELS_PER_MODULE = 8;
 
-/** Returns the QR code of a token as an SVG picture. Black on white, because most scanners do not read inverted codes. */
+/**
+ * Returns the QR code of a token as an SVG picture. Black on white, because most scanners do not read
+ * inverted codes.
+ */
 export function qrSvg(token: string): string {
   const svg = encodeQR(token, 'svg', OPTIONS);
   const [, size = ''] = /viewBox="0 0 (\d+)/.exec(svg) ?? [];
   const pixels = Number(size) * PIXELS_PER_MODULE;
-  const root = `<svg width="${pixels}" height="${pixels}" shape-rendering="crispEdges" role="img" aria-label="QR code of the pass"`;
+  const root =
+    `<svg width="${pixels}" height="${pixels}" shape-rendering="crispEdges" role="img" ` +
+    'aria-label="QR code of the pass"';
   return svg.replace('<svg', root).replace('<path', `<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path`);
 }
 
@@ -24,8 +29,9 @@ const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0
 const PNG_COMPRESSION = { level: 3, windowBits: 10, memLevel: 3 };
 
 /**
- * Returns the QR code of a token as a PNG picture with one bit per pixel, and 4 or 8 pixels per module. Every e-mail has a picture, so
- * speed matters: the zlib of Node.js takes 0.03 ms, a library in JavaScript takes 0.3 ms.
+ * Returns the QR code of a token as a PNG picture with one bit per pixel, and 4 or 8 pixels per module. Every
+ * e-mail has a picture, so speed matters: the zlib of Node.js takes 0.03 ms, a library in JavaScript takes
+ * 0.3 ms.
  */
 export function qrPng(token: string, pixelsPerModule: 4 | 8 = PIXELS_PER_MODULE): Buffer {
   const rows = encodeQR(token, 'raw', OPTIONS);

@@ -4,10 +4,19 @@ import { base32hexnopad } from '@scure/base';
 // The token of a pass: its content and the signature.
 
 /** The registration that a pass admits. The serial identifies it. Revocation pages list serials. */
-export type PassSubject = Record<'eventId' | 'ticketId' | 'serial', number>;
+export interface PassSubject {
+  eventId: number;
+  ticketId: number;
+  serial: number;
+}
 
 /** The content of a pass. It has no times: the event may move, so its times are in the event document. */
-export type Pass = PassSubject & { keyId: number };
+export interface Pass extends PassSubject {
+  keyId: number;
+}
+
+/** Why a text is not a pass of ours. */
+export type PassProblem = 'malformed' | 'unknown-key' | 'forged';
 
 /** The private key that signs, with its id. */
 export interface SigningKey {
@@ -15,13 +24,16 @@ export interface SigningKey {
   privateKey: KeyObject;
 }
 
-// A token is "FG2." and 82 bytes in base32hex: 136 characters, all in the alphanumeric mode of QR codes. The signature covers the
-// version, because the same keys also sign documents.
+// A token is "FG2." and 82 bytes in base32hex: 136 characters, all in the alphanumeric mode of QR codes. The
+// signature covers the version, because the same keys also sign documents.
 const VERSION = 'FG2.';
 const FORM = /^FG2\.([0-9A-V]{132})$/;
 const SIGNATURE_AT = 18;
 
-/** Returns the token of a pass. Ed25519 is deterministic, so the same registration and key always give the same token. */
+/**
+ * Returns the token of a pass. Ed25519 is deterministic, so the same registration and key always give the
+ * same token.
+ */
 export function signPass({ eventId, ticketId, serial }: PassSubject, { id, privateKey }: SigningKey): string {
   const fields = Buffer.alloc(SIGNATURE_AT);
   fields.writeUInt16BE(id, 0);
@@ -32,8 +44,14 @@ export function signPass({ eventId, ticketId, serial }: PassSubject, { id, priva
   return VERSION + base32hexnopad.encode(Buffer.concat([fields, signature]));
 }
 
-/** Returns the content of a pass that one of the keys signed, or the problem. Checks neither the time nor revocations. */
-export function verifyPass(token: string, publicKeys: ReadonlyMap<number, KeyObject | null>) {
+/**
+ * Returns the content of a pass that one of the keys signed, or the problem. Checks neither the time nor
+ * revocations.
+ */
+export function verifyPass(
+  token: string,
+  publicKeys: ReadonlyMap<number, KeyObject | null>,
+): Pass | PassProblem {
   const bytes = bytesOf(token);
   if (!bytes) return 'malformed';
   const pass = passOf(bytes);
@@ -43,8 +61,13 @@ export function verifyPass(token: string, publicKeys: ReadonlyMap<number, KeyObj
   return verify(null, signed, publicKey, bytes.subarray(SIGNATURE_AT)) ? pass : 'forged';
 }
 
-/** Like verifyPass, for those who have the private keys: to sign again and compare takes a third of the time. */
-export function recognizePass(token: string, privateKeys: ReadonlyMap<number, KeyObject>) {
+/**
+ * Like verifyPass, for those who have the private keys: to sign again and compare takes a third of the time.
+ */
+export function recognizePass(
+  token: string,
+  privateKeys: ReadonlyMap<number, KeyObject>,
+): Pass | PassProblem {
   const pass = parsePass(token);
   if (!pass) return 'malformed';
   const privateKey = privateKeys.get(pass.keyId);

@@ -1,10 +1,25 @@
 import { reasonOf, repeat, systemClock, type Logger } from '@floodgate/service';
+import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 import { UnsafeQueueError, type QueueOptions, type Role } from './settings.ts';
 import { postgresBackend } from './postgres-backend.ts';
 import { redisBackend } from './redis-backend.ts';
 
 /** A connection to the server of the queues, in the role of producer or consumer. */
-export type QueueBackend = ReturnType<typeof redisBackend>;
+export interface QueueBackend {
+  /** Returns a queue to add jobs to. The caller closes it before the backend. */
+  queue(name: string): Queue;
+  /** Returns a worker that runs the jobs of a queue. The caller closes it before the backend. */
+  worker(name: string, processor: Processor, settings: Omit<WorkerOptions, 'connection' | 'prefix'>): Worker;
+  /** Returns whether the server is connected, so that an add can succeed. */
+  isUp(): boolean;
+  /** Returns why the queue is down, by the errors of the connection, or null while it is up. */
+  problem(): string | null;
+  /**
+   * Resolves when the queue answers. Throws UnsafeQueueError if it could lose jobs; rejects if it is down.
+   */
+  verify(): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** Opens the backend that QUEUE_URL names. Its server can be down. */
 export function openBackend(options: QueueOptions, role: Role): QueueBackend {
@@ -30,11 +45,11 @@ export async function watchQueue(
   log: Pick<Logger, 'warn' | 'error'>,
   clock = systemClock,
 ) {
-  let known: string | null = null;
+  let reported: string | null = null;
   let verifiedAt = -Infinity;
   function report(problem: string | null, unsafe?: Error) {
-    if (problem === known) return;
-    known = problem;
+    if (problem === reported) return;
+    reported = problem;
     const state = problem === null ? 'up' : 'down';
     // The process continues: the API needs no queue, and the relay finds lost batches.
     if (unsafe) log.error({ err: unsafe }, 'the queue could lose jobs');
@@ -47,7 +62,7 @@ export async function watchQueue(
   async function look() {
     // While it is down, every poll verifies: an open connection does not show that the server's settings were
     // corrected.
-    const isUp = known === null && queue.problem() === null;
+    const isUp = reported === null && queue.problem() === null;
     if (!isUp || clock.now() - verifiedAt > VERIFY_INTERVAL_MS) {
       verifiedAt = clock.now();
       report(await queue.verify().then(() => null, problemOf));

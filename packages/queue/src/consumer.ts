@@ -1,14 +1,27 @@
 import { retry, systemClock, withDeadline, type Clock } from '@floodgate/service';
 import { DelayedError, UnrecoverableError, type Job, type Processor, type Worker } from 'bullmq';
-import { openBackend } from './backend.ts';
+import { openBackend, type QueueBackend } from './backend.ts';
 import type { QueueOptions } from './settings.ts';
 import type { HandledJob } from './jobs.ts';
+
+/** A failed attempt of a job. */
+export interface JobFailure {
+  queue: string;
+  /** Empty, like the id, if the queue does not say which job it was. */
+  name: string;
+  id: string;
+  attempt: number;
+  error: Error;
+}
 
 interface ConsumerOptions extends QueueOptions {
   /** Only the queues of these jobs are consumed. */
   jobs: readonly HandledJob[];
-  onJobFailed: (failure: { queue: string; name: string; id: string; attempt: number; error: Error }) => void;
-  /** The jobs of a worker that dies stay locked for this long. By default 15 s: short, because handlers take milliseconds. */
+  onJobFailed: (failure: JobFailure) => void;
+  /**
+   * The jobs of a worker that dies stay locked for this long. By default 15 s: short, because handlers take
+   * milliseconds.
+   */
   lockMs?: number;
   clock?: Clock | undefined;
 }
@@ -24,13 +37,22 @@ const WORKER_OPTIONS = {
   runRetryDelay: RETRY_MS,
 };
 
-export type Consumer = ReturnType<typeof openConsumer>;
+/** Runs the jobs of queues. */
+export interface Consumer extends Pick<QueueBackend, 'problem' | 'verify'> {
+  /** Returns, by queue, the time since its last job succeeded or failed, or since the start if none did. */
+  idleMs(): Record<string, number>;
+  /**
+   * Stops taking jobs and waits at most `deadlineMs` for running ones. Another worker repeats unfinished
+   * jobs.
+   */
+  close(deadlineMs: number): Promise<void>;
+}
 
 /**
  * Takes jobs from the queues and passes them to their handlers, at least once. So handlers must be
  * idempotent.
  */
-export function openConsumer(options: ConsumerOptions) {
+export function openConsumer(options: ConsumerOptions): Consumer {
   const { lockMs = LOCK_MS, clock = systemClock } = options;
   const locks = { lockDuration: lockMs, stalledInterval: lockMs };
   const backend = openBackend(options, 'consumer');
@@ -81,16 +103,11 @@ export function openConsumer(options: ConsumerOptions) {
   return {
     problem: backend.problem,
     verify: backend.verify,
-    /** Returns, by queue, the time since its last job succeeded or failed, or since the start if none did. */
-    idleMs(): Record<string, number> {
+    idleMs() {
       const now = clock.now();
       return Object.fromEntries([...lastFinishedAt].map(([queue, at]) => [queue, Math.round(now - at)]));
     },
-    /**
-     * Stops taking jobs and waits at most `deadlineMs` for running ones. Another worker repeats unfinished
-     * jobs.
-     */
-    async close(deadlineMs: number) {
+    async close(deadlineMs) {
       closing.abort();
       const closed = Promise.allSettled([...workers.values()].map((worker) => worker.close()));
       await withDeadline(closed, deadlineMs, () => {}, clock);
@@ -102,7 +119,10 @@ export function openConsumer(options: ConsumerOptions) {
 /** Returns whether a query to Postgres got no answer in time. */
 const isSilence = (error: Error) => error.message === 'Query read timeout';
 
-/** Runs one attempt of a job. Resolves when it is done; other outcomes are the errors that BullMQ expects for them. */
+/**
+ * Runs one attempt of a job. Resolves when it is done; other outcomes are the errors that BullMQ expects for
+ * them.
+ */
 async function runJob(
   { name, isPayload, timeoutMs, handle }: HandledJob,
   job: Job,

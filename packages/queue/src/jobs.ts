@@ -16,11 +16,14 @@ export interface JobDefinition<Payload = unknown> {
   attempts: number;
   /** Delay before the second attempt. It doubles with each further attempt. Up to half of it is random. */
   backoffMs: number;
-  /** Number of jobs that one worker runs at once. */
+  /** Number of jobs that one worker runs at the same time. */
   concurrency: number;
 }
 
-/** The outcome of an attempt that did not fail. A snoozed job runs again after the delay, without using up an attempt. */
+/**
+ * The outcome of an attempt that did not fail. A snoozed job runs again after the delay, without using up an
+ * attempt.
+ */
 export type JobResult = 'done' | { snoozeMs: number };
 
 export interface JobContext {
@@ -54,13 +57,13 @@ export const handled = <Payload>(
   handle: JobHandler<Payload>,
 ): HandledJob => ({ ...definition, handle });
 
-export type WorkerContext<Config> = {
+export interface WorkerContext<Config> {
   db: Database;
   log: Logger;
   producer: Producer;
   config: Config;
   clock?: Clock | undefined;
-};
+}
 
 /** The backlog of a queue, counted in Postgres. */
 export interface QueueBacklog {

@@ -7,7 +7,7 @@ import type { QueueBackend } from './backend.ts';
 const UNDEFINED_TABLE = '42P01';
 const NOT_PREPARED = 'the queue is not prepared; run "npm run floodgate -- migrate"';
 
-/** A queue in Postgres. */
+/** A queue in Postgres: the default of `npm start`, which needs no Redis. */
 export function postgresBackend(connectionString: string, options: QueueOptions, role: Role): QueueBackend {
   const connection = {
     connectionString,

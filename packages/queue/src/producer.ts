@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { withDeadline } from '@floodgate/service';
 import type { Queue } from 'bullmq';
-import { openBackend } from './backend.ts';
+import { openBackend, type QueueBackend } from './backend.ts';
 import type { QueueOptions } from './settings.ts';
 import type { JobDefinition } from './jobs.ts';
 
@@ -16,10 +16,22 @@ const KEEP_FAILED = { age: 24 * 3600, count: 10_000 };
 /** Limit of the wait for pending adds when the producer closes. */
 const LAST_ADDS_MS = 1_000;
 
-export type Producer = ReturnType<typeof openProducer>;
+/** Adds jobs to queues. */
+export interface Producer extends Pick<QueueBackend, 'problem' | 'verify'> {
+  /** Adds a job. Rejects immediately while the queue is down: no job is kept in memory. */
+  enqueue<Payload>(job: JobDefinition<Payload>, payload: Payload): Promise<void>;
+  /** Returns the number of jobs in a queue, of all producers and consumers together. */
+  counts(name: string): Promise<QueueCounts>;
+  /** Returns the number of workers that are connected to the queue. */
+  workers(name: string): Promise<number>;
+  /**
+   * Closes the connections. The queue can lose pending adds that take too long. The outbox still has them.
+   */
+  close(): Promise<void>;
+}
 
-/** Opens a producer, which adds jobs to queues. The server can be down. */
-export function openProducer(options: QueueOptions) {
+/** Opens a producer. The server can be down. */
+export function openProducer(options: QueueOptions): Producer {
   const backend = openBackend(options, 'producer');
   const queues = new Map<string, Queue>();
   let adds: Promise<unknown> = Promise.resolve();
@@ -43,8 +55,7 @@ export function openProducer(options: QueueOptions) {
   return {
     problem: backend.problem,
     verify: backend.verify,
-    /** Adds a job. Rejects at once while the queue is down: no job is kept in memory. */
-    async enqueue<Payload>(job: JobDefinition<Payload>, payload: Payload) {
+    async enqueue(job, payload) {
       if (!job.isPayload(payload)) throw new Error(`not a payload of ${job.name}`);
       if (!backend.isUp()) throw new Error('the queue is down');
       const jobOptions = {
@@ -60,16 +71,11 @@ export function openProducer(options: QueueOptions) {
       adds = Promise.allSettled([adds, added]);
       await added;
     },
-    /** Returns the number of jobs in a queue, of all producers and consumers together. */
-    async counts(name: string): Promise<QueueCounts> {
+    async counts(name) {
       const counts = await (await readyQueue(name)).getJobCounts(...STATES);
       return Object.fromEntries(STATES.map((state) => [state, counts[state] ?? 0])) as QueueCounts;
     },
-    /** Returns the number of workers that are connected to the queue. */
-    workers: async (name: string) => (await readyQueue(name)).getWorkersCount(),
-    /**
-     * Closes the connections. The queue can lose pending adds that take too long. The outbox still has them.
-     */
+    workers: async (name) => (await readyQueue(name)).getWorkersCount(),
     async close() {
       await withDeadline(adds, LAST_ADDS_MS, () => {});
       await Promise.allSettled([...queues.values()].map((queue) => queue.close()));

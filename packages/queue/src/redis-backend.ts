@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
 import { Cluster, Redis, type StandaloneConnectionOptions } from 'ioredis';
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
 import { NO_DATABASE, reasonOf } from '@floodgate/service/failure';
+import type { QueueBackend } from './backend.ts';
 import { SILENCE_MS, UnsafeQueueError, type QueueOptions, type QueueTarget, type Role } from './settings.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -13,21 +14,15 @@ type RedisTarget = Exclude<QueueTarget, { kind: 'postgres' }>;
  * A queue on Redis, on a Redis with Sentinel, or on a Redis Cluster. The braces keep the keys of an
  * installation in one hash slot.
  */
-export function redisBackend(target: RedisTarget, options: QueueOptions, role: Role) {
+export function redisBackend(target: RedisTarget, options: QueueOptions, role: Role): QueueBackend {
   const redis = connect(target, role);
   redis.on('error', options.onError);
   const server = { connection: redis, prefix: `{${options.namespace}}` };
   return {
-    /** Returns a queue to add jobs to. The caller closes it before the backend. */
-    queue: (name: string): Queue => new Queue(name, server),
-    /** Returns a worker that runs the jobs of a queue. The caller closes it before the backend. */
-    worker: (name: string, processor: Processor, settings: Omit<WorkerOptions, 'connection' | 'prefix'>) =>
-      new Worker(name, processor, { ...settings, ...server }),
-    /** Returns whether the server is connected, so that an add can succeed. */
+    queue: (name) => new Queue(name, server),
+    worker: (name, processor, settings) => new Worker(name, processor, { ...settings, ...server }),
     isUp: () => redis.status === 'ready',
-    /** Returns why the queue is down, by the errors of the connection, or null while it is up. */
     problem: followProblem(redis, schemeOf(target)),
-    /** Resolves when the queue answers. Throws UnsafeQueueError if it could lose jobs; rejects if it is down. */
     verify: async () => {
       if (redis.status !== 'ready')
         await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
@@ -37,7 +32,9 @@ export function redisBackend(target: RedisTarget, options: QueueOptions, role: R
   };
 }
 
-/** While Redis is down, a producer fails at once (the outbox has the batch already) and a consumer waits. */
+/**
+ * While Redis is down, a producer fails immediately (the outbox has the batch already) and a consumer waits.
+ */
 function connect(target: RedisTarget, role: Role) {
   const enableOfflineQueue = role === 'consumer';
   const shared = {

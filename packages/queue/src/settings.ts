@@ -3,7 +3,35 @@ import { isPostgresUrl } from '@floodgate/service/load-config';
 import { FormatRegistry, Type } from '@sinclair/typebox';
 
 /** The server of the queues that QUEUE_URL names. */
-export type QueueTarget = NonNullable<ReturnType<typeof readQueueUrl>>;
+export type QueueTarget =
+  | { kind: 'postgres'; connectionString: string }
+  | { kind: 'redis'; url: string }
+  | { kind: 'redis-sentinel'; options: SentinelOptions }
+  | { kind: 'redis-cluster'; nodes: Node[]; options: ClusterOptions };
+
+interface Node {
+  host: string;
+  port: number;
+}
+
+/** Those of Redis, not of its Sentinels. */
+interface Credentials {
+  username?: string;
+  password?: string;
+}
+
+/** As ioredis expects them. */
+interface SentinelOptions extends Credentials {
+  sentinels: Node[];
+  /** The name that the Sentinels watch. */
+  name: string;
+  db: number;
+}
+
+interface ClusterOptions extends Credentials {
+  /** Present: the connections use TLS. */
+  tls?: object;
+}
 
 export const QUEUE_URL_FORMS =
   'redis://…, rediss://…, redis+sentinel://host:port,host:port/name, redis-cluster://host:port,host:port, ' +
@@ -32,23 +60,26 @@ export const queueOptions = (
   onError: (err) => log.debug({ err }, 'queue connection'),
 });
 
+// Own grammar: ioredis parses neither a list of Sentinels nor of cluster nodes from a URL, and one variable
+// must name every kind of server.
+
 /**
  * Parses QUEUE_URL. A cluster is `redis-cluster://[user:password@]host:port[,host:port…]` (`rediss-cluster`
  * with TLS). Sentinels are `redis+sentinel://[user:password@]host:port[,host:port…]/name[/database]`; user
  * and password are those of Redis. Throws an error that lists the forms. The error never repeats the URL,
  * which can contain a password.
  */
-export function parseQueueUrl(text: string) {
+export function parseQueueUrl(text: string): QueueTarget {
   const target = readQueueUrl(text);
   if (!target) throw new Error(`expected ${QUEUE_URL_FORMS}`);
   return target;
 }
 
 /** Like parseQueueUrl, but returns null for any other text. */
-function readQueueUrl(text: string) {
+function readQueueUrl(text: string): QueueTarget | null {
   try {
-    if (isPostgresUrl(text)) return { kind: 'postgres' as const, connectionString: text };
-    return isRedisUrl(text) ? { kind: 'redis' as const, url: text } : readServers(text);
+    if (isPostgresUrl(text)) return { kind: 'postgres', connectionString: text };
+    return isRedisUrl(text) ? { kind: 'redis', url: text } : readServers(text);
   } catch {
     return null;
   }
@@ -67,7 +98,7 @@ function isRedisUrl(text: string) {
 
 const SERVERS = /^(redis\+sentinel|rediss?-cluster):\/\/(?:([^:]*?)(?::(.*))?@)?([^@/]+)(?:\/(.*))?$/s;
 
-function readServers(text: string) {
+function readServers(text: string): QueueTarget | null {
   const [, scheme, username, password, hosts = '', path = ''] = SERVERS.exec(text) ?? [];
   const nodes = hosts.split(',').map(readNode);
   const credentials = {
@@ -76,11 +107,10 @@ function readServers(text: string) {
   };
   if (scheme === 'redis+sentinel') {
     const watched = readWatched(path);
-    const options = { sentinels: nodes, ...watched, ...credentials };
-    return watched && { kind: 'redis-sentinel' as const, options };
+    return watched && { kind: 'redis-sentinel', options: { sentinels: nodes, ...watched, ...credentials } };
   }
   const options = { ...credentials, ...(scheme === 'rediss-cluster' && { tls: {} }) };
-  return /^0?$/.test(path) ? { kind: 'redis-cluster' as const, nodes, options } : null;
+  return /^0?$/.test(path) ? { kind: 'redis-cluster', nodes, options } : null;
 }
 
 /** Returns the name that the Sentinels watch, and the database. */
@@ -90,7 +120,7 @@ function readWatched(path: string) {
 }
 
 /** Throws if the text is not a host. ioredis expects an IPv6 address without its brackets. */
-function readNode(text: string) {
+function readNode(text: string): Node {
   const { hostname, port } = new URL(`redis://${text}`);
   if (!hostname) throw new Error('no host');
   return { host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port || 6379) };

@@ -5,8 +5,8 @@ export interface Timer {
 }
 
 /**
- * The time that passes in a process. It is not the time of day. Production code gets `systemClock`. Tests pass a clock that they advance,
- * so that they decide by order and not by how fast the machine is.
+ * The time that passes in a process. It is not the time of day. Production code gets `systemClock`. Tests
+ * pass a clock that they advance, so that they decide by order and not by how fast the machine is.
  */
 export interface Clock {
   /** Returns the milliseconds since an arbitrary moment. Never steps back. */

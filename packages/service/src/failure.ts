@@ -14,8 +14,8 @@ export class NotFound extends Failure {
 }
 
 /**
- * The input of an action is invalid. The message names every invalid field and its rule, never a value. The field '' stands for the
- * whole input.
+ * The input of an action is invalid. The message names every invalid field and its rule, never a value. The
+ * field '' stands for the whole input.
  */
 export class InvalidInput extends Error {
   override name = 'InvalidInput';
@@ -80,6 +80,6 @@ export function reasonOf(error: unknown) {
   const cause = (Reflect.get(error, 'lastNodeError') as Error | undefined) ?? error;
   const code = String(Reflect.get(cause, 'code'));
   if (/CERT|SIGNATURE/.test(code)) return `certificate not accepted (${code})`;
-  const known = PROBLEMS[code] ?? REDIS_PROBLEMS.find(([pattern]) => pattern.test(cause.message))?.[1];
-  return known ?? (redactUrls(cause.message) || UNKNOWN_REASON);
+  const problem = PROBLEMS[code] ?? REDIS_PROBLEMS.find(([pattern]) => pattern.test(cause.message))?.[1];
+  return problem ?? (redactUrls(cause.message) || UNKNOWN_REASON);
 }

@@ -5,7 +5,7 @@ import { createFairQueue, QueueFull } from './fair-queue.ts';
 let clock: ManualClock;
 beforeEach(() => void (clock = new ManualClock()));
 
-const OPTIONS = { patienceMs: 500, answerWithinMs: 3_000, waitingLimit: 100, abandonsStarted: true };
+const OPTIONS = { patienceMs: 500, answerWithinMs: 3_000, waitingLimit: 100, timeoutAppliesToRunning: true };
 
 /** A queue of work that ends when the test ends it. The name of a piece of work is its partner and a number: a1. */
 function createHeldQueue(options: Partial<typeof OPTIONS> = {}) {
@@ -57,7 +57,10 @@ test('after the time limit a caller is refused, whether its work has started or 
 });
 
 test('a caller waits for a change that has started, but not for one that has not', async () => {
-  const { ask, end, started, outcomes } = createHeldQueue({ patienceMs: 10_000, abandonsStarted: false });
+  const { ask, end, started, outcomes } = createHeldQueue({
+    patienceMs: 10_000,
+    timeoutAppliesToRunning: false,
+  });
   ask('a1', 'a2');
   await clock.advance(3_000);
   expect(outcomes).toEqual(['a2 refused']);

@@ -1,7 +1,9 @@
 import { systemClock, type Clock } from './clock.ts';
 import { createSemaphore } from './semaphore.ts';
 
-/** A request was refused: too many of its partner's requests wait, or it took too long. It changed nothing. */
+/**
+ * A request was refused: too many of its partner's requests wait, or it took too long. It changed nothing.
+ */
 export class QueueFull extends Error {
   override name = 'QueueFull';
 }
@@ -9,28 +11,35 @@ export class QueueFull extends Error {
 interface FairQueueOptions {
   /** Time limit for a caller's work, including its time in the queue. */
   answerWithinMs: number;
-  /** Whether the time limit also applies to work that has started. False for changes: a refusal says that nothing changed. */
-  abandonsStarted?: boolean;
+  /**
+   * Whether the time limit also applies to work that has started. False for changes: a refusal says that
+   * nothing changed.
+   */
+  timeoutAppliesToRunning?: boolean;
   /** Slower work releases its permit: its shard does not answer, and other work must not wait for it. */
   patienceMs?: number;
-  /** Limit of a partner's waiting requests. High, because a refused caller retries soon, which costs more than a waiting one. */
+  /**
+   * Limit of a partner's waiting requests. High, because a refused caller retries soon, which costs more than
+   * a waiting one.
+   */
   waitingLimit?: number;
   clock?: Clock | undefined;
 }
 
-type Waiting = { start: () => Promise<void>; isWanted: () => boolean };
+type Waiting = { start: () => Promise<void>; isCallerConnected: () => boolean };
 
 // One shared instance: capturing a stack for each refusal would make an overload worse.
 const REFUSED = new QueueFull('too many requests are waiting');
 
 /**
- * Runs one piece of work at a time and serves waiting partners in rotation. A partner with many requests delays another partner's
- * request by one piece of work at most. The connection pool's own queue stays short: a long one blocks the event loop.
- * A partner is a key: the sign-in of the console uses it for addresses and names.
+ * Runs one piece of work at a time and serves waiting partners in rotation. A partner with many requests
+ * delays another partner's request by one piece of work at most. The connection pool's own queue stays short:
+ * a long one blocks the event loop. A partner is a key: the sign-in of the console uses it for addresses and
+ * names.
  */
 export function createFairQueue({
   answerWithinMs,
-  abandonsStarted = true,
+  timeoutAppliesToRunning = true,
   patienceMs = 500,
   waitingLimit = 500,
   clock = systemClock,
@@ -64,26 +73,26 @@ export function createFairQueue({
         leave(partnerId, waiting);
         // Moves the partner to the end.
         if (queues.delete(partnerId)) queues.set(partnerId, queue);
-        if (waiting.isWanted()) return waiting;
+        if (waiting.isCallerConnected()) return waiting;
       }
     return undefined;
   }
 
   /**
-   * Runs the partner's work and settles with its result. Rejects with QueueFull if too many of the partner's requests wait, or
-   * if the work does not end in time. Work whose caller has left is not run.
+   * Runs the partner's work and settles with its result. Rejects with QueueFull if too many of the partner's
+   * requests wait, or if the work does not end in time. Work whose caller has left is not run.
    */
   return function run<Result>(
     partnerId: string | number,
-    isWanted: () => boolean,
+    isCallerConnected: () => boolean,
     work: () => Promise<Result>,
   ): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const start = () => {
-      if (!abandonsStarted) clock.clearTimeout(timer);
+      if (!timeoutAppliesToRunning) clock.clearTimeout(timer);
       return work().then(resolve, reject);
     };
-    const waiting: Waiting = { isWanted, start };
+    const waiting: Waiting = { isCallerConnected, start };
     const queue = queues.getOrInsertComputed(partnerId, () => new Set());
     if (queue.size >= waitingLimit) return Promise.reject(REFUSED);
     queue.add(waiting);

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The module node:http. An import of it by name also loads the fetch of Node.js, which takes about 5 MB of memory in each process. */
+/**
+ * The module node:http. An import of it by name also loads the fetch of Node.js, which takes about 5 MB of
+ * memory in each process.
+ */
 export const http = process.getBuiltinModule('node:http');
 
 /** The state of a process and its evidence. */
@@ -13,7 +16,7 @@ export interface Health<Progress = unknown> {
 }
 
 /** Answers a request. Returns false for a path that it does not serve. */
-export type Page = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
 
 interface HealthOptions {
   host: string;
@@ -21,15 +24,17 @@ interface HealthOptions {
   /** Absent: the health is served elsewhere. */
   readHealth?: () => Promise<Health>;
   metrics: { contentType: string; text(): Promise<string> };
-  pages?: readonly Page[];
+  pages?: readonly RequestHandler[];
 }
 
 /**
- * Serves /health/live (503 when stalled: restart the process), /health/ready (503 when stalled or blocked), /metrics, and the
- * process's pages for operators. Resolves when the server listens. Disposing of the result closes the server.
+ * Serves /health/live (503 when stalled: restart the process), /health/ready (503 when stalled or blocked),
+ * /metrics, and the process's pages for operators. Resolves when the server listens. Disposing of the result
+ * closes the server.
  */
 export async function serveHealth({ host, port, readHealth, metrics, pages = [] }: HealthOptions) {
-  // Concurrent requests share one read: anybody can send any number of them, and each read uses a database connection.
+  // Concurrent requests share one read: anybody can send any number of them, and each read uses a database
+  // connection.
   const healthOnce = readHealth && shareCalls(readHealth);
   const metricsOnce = shareCalls(() => metrics.text());
   const server = http.createServer((request, response) => {

@@ -4,18 +4,18 @@ import { parse } from 'pg-connection-string';
 import { ConfigError } from './failure.ts';
 
 /**
- * Reads the variables that `schema` names, converts whole numbers and adds defaults. An empty variable counts as absent. Throws
- * ConfigError. Its message names variables and rules, never values, which may be secret.
+ * Reads the variables that `schema` names, converts whole numbers and adds defaults. An empty variable counts
+ * as absent. Throws ConfigError. Its message names variables and rules, never values, which may be secret.
  */
 export function loadConfig<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv) {
-  const given = Object.fromEntries(
+  const values = Object.fromEntries(
     Object.entries(schema.properties)
       .filter(([name]) => env[name])
       .map(([name, property]) => [name, convert(env[name]!, property['type'])]),
   );
-  const config = Value.Default(schema, { ...given });
+  const config = Value.Default(schema, { ...values });
   const reasons = Object.entries(wrongFields(schema, config)).map(
-    ([name, rule]) => `${name} is not ${name in given ? 'valid' : 'set'}: ${rule}`,
+    ([name, rule]) => `${name} is not ${name in values ? 'valid' : 'set'}: ${rule}`,
   );
   if (reasons.length > 0) throw new ConfigError(reasons.join('; '));
   return config as Static<Schema>;
@@ -54,8 +54,8 @@ export const optionalText = (description: string, rules: StringOptions = {}) =>
   Type.Optional(Type.String({ description, ...rules }));
 
 /**
- * Returns whether Postgres's client can parse the URL. The client itself would fail later, without naming the variable. A
- * certificate that the URL names must exist.
+ * Returns whether Postgres's client can parse the URL. The client itself would fail later, without naming the
+ * variable. A certificate that the URL names must exist.
  */
 export function isPostgresUrl(text: string) {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return false;

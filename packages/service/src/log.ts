@@ -5,15 +5,15 @@ import { systemClock } from './clock.ts';
 import { redactUrls, sqlStateOf } from './failure.ts';
 
 /**
- * Logs facts with a message, or only a message. The message is required: without one, pino uses the message of a logged error,
- * which may quote data.
+ * Logs facts with a message, or only a message. The message is required: without one, pino uses the message
+ * of a logged error, which may quote data.
  */
 export type Logger = Record<Level, { (facts: object, message: string): void; (message: string): void }>;
 
 /**
- * Creates the process's logger: JSON lines on standard output. If nobody reads the pipe or the disk is full, lines are dropped and
- * the process continues. The log holds no secrets and no attendees' data: only named facts are logged, never a request, and data
- * that a database or a parser quotes is removed from errors.
+ * Creates the process's logger: JSON lines on standard output. If nobody reads the pipe or the disk is full,
+ * lines are dropped and the process continues. The log holds no secrets and no attendees' data: only named
+ * facts are logged, never a request, and data that a database or a parser quotes is removed from errors.
  */
 export function createLogger(service: string, level: string, destination?: DestinationStream) {
   const secret = ['secretKey', 'headers', 'body', 'password'];
@@ -33,8 +33,8 @@ const STDOUT = 1;
 /** Limit of unread output. Further lines are dropped. */
 const UNREAD_BYTES = 1024 * 1024;
 
-// Replaces pino's destination, which blocks the process or its exit while nobody reads the pipe (decision 36). Calls `tell` with
-// the number of dropped lines when lines can be written again.
+// Replaces pino's destination, which blocks the process or its exit while nobody reads the pipe (decision
+// 36). Calls `tell` with the number of dropped lines when lines can be written again.
 function standardOutput(tell: (dropped: number) => void): DestinationStream {
   const { stdout } = process;
   let dropped = 0;
@@ -82,8 +82,8 @@ type ErrorDescription = Partial<Record<'code' | 'constraint' | 'stack', string>>
 const repeated = new WeakSet<object>();
 
 /**
- * Describes an error without the data that it may quote. Postgres quotes values in its message, detail and context, so only its
- * SQLSTATE and constraint are logged.
+ * Describes an error without the data that it may quote. Postgres quotes values in its message, detail and
+ * context, so only its SQLSTATE and constraint are logged.
  */
 export function describeError(error: unknown, withStack?: boolean): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
@@ -107,8 +107,8 @@ const LOG_INTERVAL_MS = 1_000;
 const REPEATED_WITHIN_MS = 60_000;
 
 /**
- * Returns a function that logs a warning at most once per second, with the number of warnings that were left out: in an outage every
- * request fails. A repeated failure is logged without its stack.
+ * Returns a function that logs a warning at most once per second, with the number of warnings that were left
+ * out: in an outage every request fails. A repeated failure is logged without its stack.
  */
 export function throttledWarn(message: string, clock = systemClock) {
   let lastLoggedAt = -Infinity;

@@ -7,11 +7,12 @@ import type { Recorder } from './traces.ts';
 
 const SEND_WITHIN_MS = 5_000;
 /** Spans that wait to be sent. Further ones are dropped. */
-const MOST_WAITING = 10_000;
+const WAITING_LIMIT = 10_000;
 
 /**
- * Sends spans over OTLP. The id of a batch is the id of its trace, and half of it is the id of the first span. So every process knows the
- * trace of a batch, and whether it is sampled, without a word from another. `share` of the batches, from 0 to 1, are sampled.
+ * Sends spans over OTLP. The id of a batch is the id of its trace, and half of it is the id of the first
+ * span. So every process knows the trace of a batch, and whether it is sampled, without a word from another.
+ * `share` of the batches, from 0 to 1, are sampled.
  */
 export function openTraces(service: string, url: string, share: number, log: Logger) {
   /** The ids of the next span. Undefined: random. */
@@ -27,7 +28,7 @@ export function openTraces(service: string, url: string, share: number, log: Log
       done(result);
     });
   const processor = new BatchSpanProcessor(otlp, {
-    maxQueueSize: MOST_WAITING,
+    maxQueueSize: WAITING_LIMIT,
     exportTimeoutMillis: SEND_WITHIN_MS,
   });
   const provider = new BasicTracerProvider({

@@ -6,13 +6,26 @@ export type TaskResult = 'more' | 'done' | 'idle';
 const IDLE_GROWTH = 1.1;
 const IDLE_FACTOR = 8;
 
+/** Work that is repeated until it is stopped. */
+export interface Repetition {
+  /** Returns the time since the last run ended, successfully or not, and the pause before the next run. */
+  progress(): RepetitionProgress;
+  /** Starts no further run and waits for the current one. */
+  stop(): Promise<void>;
+}
+
+export interface RepetitionProgress {
+  sinceLastMs: number;
+  intervalMs: number;
+}
+
 /** Repeats `run`, with a pause unless it resolves to `more`. Reports failures to `onError`. */
 export function repeat(
   run: () => Promise<TaskResult>,
   intervalMs: number,
   onError: (error: Error) => void,
   clock = systemClock,
-) {
+): Repetition {
   const stopping = new AbortController();
   let lastRunAt = clock.now();
   let pauseMs = intervalMs;
@@ -26,12 +39,10 @@ export function repeat(
   };
   const ended = runAll();
   return {
-    /** Returns the time since the last run ended, successfully or not, and the pause before the next run. */
     progress: () => ({
       sinceLastMs: Math.round(clock.now() - lastRunAt),
       intervalMs: Math.round(pauseMs),
     }),
-    /** Starts no further run and waits for the current one. */
     stop: () => {
       stopping.abort();
       return ended;

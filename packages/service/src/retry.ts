@@ -12,7 +12,10 @@ interface RetryOptions {
   clock?: Clock | undefined;
 }
 
-/** Repeats the work until it succeeds. Rejects with a failure that is final, or with the last one before the time limit. */
+/**
+ * Repeats the work until it succeeds. Rejects with a failure that is final, or with the last one before the
+ * time limit.
+ */
 export async function retry<Result>(
   work: () => Promise<Result>,
   { delayMs, withinMs = Infinity, shouldRetry = () => true, signal, clock = systemClock }: RetryOptions,

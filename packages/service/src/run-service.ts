@@ -17,9 +17,10 @@ export const processSettings = {
 };
 
 /**
- * Runs a service as this process. Reads the settings from the environment, creates the logger and starts the service. A signal disposes
- * of the service, which finishes running work. A parent process with an IPC channel gets "ready" after the start; if the parent ends, the
- * service stops. Exit codes: 0 stopped, 1 failed or did not stop in time, 2 wrong configuration.
+ * Runs a service as this process. Reads the settings from the environment, creates the logger and starts the
+ * service. A signal disposes of the service, which finishes running work. A parent process with an IPC
+ * channel gets "ready" after the start; if the parent ends, the service stops. Exit codes: 0 stopped, 1
+ * failed or did not stop in time, 2 wrong configuration.
  */
 export async function runService<Schema extends TObject>(
   name: string,

@@ -1,8 +1,8 @@
 import { systemClock } from './clock.ts';
 
 /**
- * Limits how many pieces of work run at once. Work that takes longer than `patienceMs` releases its permit: a server that does not
- * answer must not delay other work.
+ * Limits how many pieces of work run at the same time. Work that takes longer than `patienceMs` releases its
+ * permit: a server that does not answer must not delay other work.
  */
 export function createSemaphore(limit: number, patienceMs: number, clock = systemClock) {
   const waiting: (() => void)[] = [];

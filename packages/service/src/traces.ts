@@ -1,7 +1,9 @@
 import { optionalText, whole } from './load-config.ts';
 import type { Logger } from './log.ts';
 
-/** Settings of all processes. They must be alike, because each process chooses the traced batches by itself. */
+/**
+ * Settings of all processes. They must be alike, because each process chooses the traced batches by itself.
+ */
 export const traceSettings = {
   TRACES_URL: optionalText(
     'receiver of traces (OTLP over HTTP, such as http://collector:4318/v1/traces); without one, there are none',
@@ -35,8 +37,8 @@ export const recordCommit = (span: Span) => recorder?.(span, true);
 export const isTracing = () => recorder !== undefined;
 
 /**
- * Sends spans from now on, if there is a TRACES_URL. The result sends the last ones and ends it. A receiver that does not answer delays
- * nothing: its spans are dropped.
+ * Sends spans from now on, if there is a TRACES_URL. The result sends the last ones and ends it. A receiver
+ * that does not answer delays nothing: its spans are dropped.
  */
 export async function startTraces(
   service: string,

@@ -4,19 +4,36 @@ import { Failure } from '@floodgate/service/failure';
 import { lockTicket, type Ticket } from './tickets.ts';
 
 /** The seats of a ticket that only one partner may sell, and how many it may sell at most. */
-export type Allocation = Awaited<ReturnType<typeof listAllocations>>[number];
+export interface Allocation {
+  ticketId: number;
+  partnerId: number;
+  /** Seats that only this partner may sell. */
+  reserved: number;
+  /** How many seats it may sell; null: there is no limit. */
+  cap: number | null;
+  /** When others may sell what is reserved; null: never. */
+  releasesAt: Date | null;
+  /** Its seats that are not cancelled. */
+  taken: number;
+  /** Reserved seats that are left, and not released yet. */
+  unsold: number;
+}
 type Settings = Pick<Allocation, 'reserved' | 'cap' | 'releasesAt'>;
 
-/** Returns the allocations of tickets of a shard. `unsold`: reserved seats that are left, and not released yet. */
-export const listAllocations = (db: Database, shardId: number, ticketIds: readonly number[]) =>
+const UNSOLD = sql<number>`case
+  when coalesce(releases_at > now(), true) then greatest(reserved - taken, 0) else 0
+end`;
+
+/** Returns the allocations of tickets of a shard. */
+export const listAllocations = (
+  db: Database,
+  shardId: number,
+  ticketIds: readonly number[],
+): Promise<Allocation[]> =>
   inCamelCase(db)
     .selectFrom('allocations')
     .select(['ticketId', 'partnerId', 'reserved', 'cap', 'releasesAt', 'taken'])
-    .select(
-      sql<number>`case when coalesce(releases_at > now(), true) then greatest(reserved - taken, 0) else 0 end`.as(
-        'unsold',
-      ),
-    )
+    .select(UNSOLD.as('unsold'))
     .where('shardId', '=', shardId)
     .where('ticketId', 'in', ticketIds)
     .orderBy('ticketId')
@@ -27,8 +44,9 @@ export const listAllocations = (db: Database, shardId: number, ticketIds: readon
 export const LIST_OR_ALLOCATIONS = 'a ticket has either allocations or a waiting list';
 
 /**
- * Sets the allocation of a partner, or removes it if it reserves nothing and has no cap. Returns the allocations of the ticket before
- * and after. Throws Failure if there is no such ticket, its event is not open to the partner, or too few seats are left.
+ * Sets the allocation of a partner, or removes it if it reserves nothing and has no cap. Returns the
+ * allocations of the ticket before and after. Throws Failure if there is no such ticket, its event is not
+ * open to the partner, or too few seats are left.
  */
 export async function allocate(db: Database, ticketId: number, partnerId: number, settings: Settings) {
   const ticket = await lockTicket(db, ticketId);
@@ -79,9 +97,10 @@ export function assertEnough({ capacity, taken }: Ticket, allocations: readonly 
 export function asSeenBy(partnerId: number, ticket: Ticket, allocations: readonly Allocation[]) {
   if (ticket.waiting > 0) return { ...ticket, taken: ticket.capacity };
   const ofTicket = allocations.filter(({ ticketId }) => ticketId === ticket.id);
-  const own = ofTicket.find((one) => one.partnerId === partnerId);
-  const free = ticket.capacity - ticket.taken - sumUnsold(ofTicket) + (own?.unsold ?? 0);
-  const left = Math.max(0, Math.min(free, own?.cap == null ? free : own.cap - own.taken));
+  const allocation = ofTicket.find((candidate) => candidate.partnerId === partnerId);
+  const free = ticket.capacity - ticket.taken - sumUnsold(ofTicket) + (allocation?.unsold ?? 0);
+  const capLeft = allocation?.cap == null ? free : allocation.cap - allocation.taken;
+  const left = Math.max(0, Math.min(free, capLeft));
   return { ...ticket, taken: ticket.capacity - left };
 }
 

@@ -15,13 +15,13 @@ import { asSeenBy, listAllocations } from './allocations.ts';
 import { DEFAULT_AUTHOR, readSale, readSeatsLeft, type Ticket as StoredTicket } from './tickets.ts';
 
 /** Each ticket is a series of the metrics. */
-const MOST_TICKETS = 50;
+const MAX_LISTED_TICKETS = 50;
 
 /** Lists available tickets and reports the state of the sale. */
 export const ticketsApi = defineApi({
   open(context) {
     const sales = rememberSales(context);
-    context.metrics?.figures(() => readSeatsLeft(context.reads, MOST_TICKETS), {
+    context.metrics?.figures(() => readSeatsLeft(context.reads, MAX_LISTED_TICKETS), {
       seats_left: {
         help: 'Seats left of the tickets on sale, of those with the fewest; not more than 50',
         labels: ['event', 'ticket'],
@@ -48,7 +48,10 @@ const rememberSales = ({ reads, shardReads, clock = systemClock }: ApiContext) =
     };
     const views = new Map<number, ReturnType<typeof describe>>();
     return {
-      /** Returns the list of a partner, as text and as tickets. Without allocations, all partners have the same. */
+      /**
+       * Returns the list of a partner, as text and as tickets. Without allocations, all partners have the
+       * same.
+       */
       viewOf: (partnerId: number) => {
         const viewer = allocations.length > 0 ? partnerId : EVERYBODY;
         return views.getOrInsertComputed(viewer, describe);
@@ -76,7 +79,8 @@ function addRoutes(api: Routes, sales: ReturnType<typeof rememberSales>, clock =
         ...answering('Tickets', Type.Array(Ticket), COMMON_FAILURES),
         summary: 'Get Tickets',
         description:
-          'Lists the tickets of the event that are active, on sale and not sold out for you. The list is at most 1 s old.',
+          'Lists the tickets of the event that are active, on sale and not sold out for you. ' +
+          'The list is at most 1 s old.',
       },
     },
     ({ principal: { eventId, shardId, partnerId } }, reply) => {

@@ -24,10 +24,12 @@ export function launchStateAt(tickets: readonly TicketOnSale[], moment: Date) {
   };
 }
 
-/** Returns the times at which the sales start or end, in order. None if one of the tickets has no such time. */
+/**
+ * Returns the times at which the sales start or end, in order. None if one of the tickets has no such time.
+ */
 function bordersOf(tickets: readonly TicketOnSale[], name: 'saleStartsAt' | 'saleEndsAt') {
   const borders = tickets.map((ticket) => ticket[name]).filter((border) => border !== null);
-  return borders.length === tickets.length ? borders.toSorted((one, other) => +one - +other) : [];
+  return borders.length === tickets.length ? borders.toSorted((left, right) => +left - +right) : [];
 }
 
 function phaseOf(left: readonly TicketOnSale[], moment: Date): LaunchState['phase'] {

@@ -34,30 +34,63 @@ const COLUMNS = [
   'lastModifiedBy',
 ] as const;
 
-export type Ticket = Awaited<ReturnType<typeof listTickets>>[number];
+/** A ticket of an event. */
+export interface Ticket extends TicketSettings {
+  id: number;
+  eventId: number;
+  /** Number of waiting entries. Meanwhile it is sold out for everybody else. */
+  waiting: number;
+  taken: number;
+  /** Whether it has allocations. */
+  allocated: boolean;
+  createdAt: Date;
+  lastModifiedAt: Date;
+  lastModifiedBy: string;
+}
 
 /** The settings of a ticket. */
-export type TicketSettings = ReturnType<typeof settingsOf>;
+export interface TicketSettings {
+  title: string;
+  price: number;
+  benefits: string;
+  active: boolean;
+  capacity: number;
+  saleStartsAt: Date | null;
+  saleEndsAt: Date | null;
+  /** How long an offer of its waiting list lasts; null: it has no list. */
+  offerHours: number | null;
+  waitingClosesAt: Date | null;
+}
 
 /** Returns the settings of a ticket. */
-export function settingsOf(ticket: Ticket) {
+export function settingsOf(ticket: Ticket): TicketSettings {
   const { title, price, benefits, active, capacity, saleStartsAt, saleEndsAt } = ticket;
   const { offerHours, waitingClosesAt } = ticket;
   return { title, price, benefits, active, capacity, saleStartsAt, saleEndsAt, offerHours, waitingClosesAt };
 }
 
-export type DescribedTicket = ReturnType<typeof describeTicket>;
+/** A ticket with its number of seats left. */
+export interface DescribedTicket extends Ticket {
+  left: number;
+}
 
-/** Returns a ticket with its number of seats left. */
-export const describeTicket = (ticket: Ticket) => ({ ...ticket, left: ticket.capacity - ticket.taken });
+export const describeTicket = (ticket: Ticket): DescribedTicket => ({
+  ...ticket,
+  left: ticket.capacity - ticket.taken,
+});
 
 type NewTicket = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capacity'>;
 
-/** Creates a ticket under an event, in its shard. Throws Failure if there is no such event. */
 /** The author that partners see if a change names none. */
 export const DEFAULT_AUTHOR = 'operator';
 
-export async function createTicket(db: Database, eventId: number, settings: NewTicket, author: string) {
+/** Creates a ticket under an event, in its shard. Throws Failure if there is no such event. */
+export async function createTicket(
+  db: Database,
+  eventId: number,
+  settings: NewTicket,
+  author: string,
+): Promise<Ticket> {
   return inTransaction(db, async (tx) => {
     await keepInShard(tx, eventId);
     const { shardId, archivedAt } = await findEvent(tx, eventId);
@@ -88,8 +121,8 @@ export async function findTicket(db: Database, ticketId: number) {
 }
 
 /**
- * Locks a ticket and returns it with its shard, which its event does not leave until the transaction ends. Throws Failure if it does not
- * exist, or may be in a shard that does not answer.
+ * Locks a ticket and returns it with its shard, which its event does not leave until the transaction ends.
+ * Throws Failure if it does not exist, or may be in a shard that does not answer.
  */
 export async function lockTicket(db: Database, ticketId: number) {
   // Before the lock of the ticket, like a move.
@@ -114,26 +147,29 @@ async function findInTransaction(db: Database, ticketId: number, locks = false) 
   return found;
 }
 
-type TicketOfShard = Record<'shardId' | 'id', number>;
+interface TicketOfShard {
+  shardId: number;
+  id: number;
+}
 
 /** Changes the given settings of a locked ticket. */
 export const updateTicket = (
   db: Database,
   { shardId, id }: TicketOfShard,
-  given: Partial<TicketSettings>,
+  settings: Partial<TicketSettings>,
   author: string,
 ) =>
   inCamelCase(db)
     .updateTable('tickets')
     // Absent values are left out.
-    .set({ ...given, lastModifiedBy: author, lastModifiedAt: sql<Date>`now()` })
+    .set({ ...settings, lastModifiedBy: author, lastModifiedAt: sql<Date>`now()` })
     .where((where) => where.and({ shardId, id }))
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
 
 /**
- * Takes all tickets of an event off sale and remembers them, or puts those that it took off sale on sale again. Returns the tickets that
- * it has changed, and all tickets of the event, which are locked.
+ * Takes all tickets of an event off sale and remembers them, or puts those that it took off sale on sale
+ * again. Returns the tickets that it has changed, and all tickets of the event, which are locked.
  */
 export async function switchSales(db: Database, eventId: number, isOnSale: boolean, author: string) {
   await keepInShard(db, eventId);
@@ -153,8 +189,9 @@ export async function switchSales(db: Database, eventId: number, isOnSale: boole
 }
 
 /**
- * Ends all holds and offers of locked tickets now: no partner can confirm them any more, and the worker releases their seats. Returns the
- * number of seats. No SQL function: on a cluster, one that runs as the owner cannot follow what the operator's role has written.
+ * Ends all holds and offers of locked tickets now: no partner can confirm them any more, and the worker
+ * releases their seats. Returns the number of seats. No SQL function: on a cluster, one that runs as the
+ * owner cannot follow what the operator's role has written.
  */
 export async function endHolds(db: Database, shardId: number, ticketIds: readonly number[]) {
   // In the order of change_holds. A confirmation that has locked its seats first is kept.
@@ -174,7 +211,10 @@ function assertNotArchived(archivedAt: Date | null) {
   if (archivedAt) throw new Failure('the event is archived; restore it first');
 }
 
-/** Throws Failure if the ticket is or will be on sale, and its event is archived. The caller keeps the event in its shard. */
+/**
+ * Throws Failure if the ticket is or will be on sale, and its event is archived. The caller keeps the event
+ * in its shard.
+ */
 export async function assertMayBeOnSale(db: Database, { eventId, active, saleEndsAt }: Ticket) {
   if (active && (saleEndsAt === null || +saleEndsAt > Date.now()))
     assertNotArchived((await findEvent(db, eventId)).archivedAt);
@@ -193,11 +233,13 @@ export async function publishTicketState(db: Database, { shardId, id }: TicketOf
 }
 
 /** Returns all tickets of an event, on sale or not. Throws Failure if there is no such event. */
-export async function listTickets(db: Database, eventId: number) {
+export async function listTickets(db: Database, eventId: number): Promise<Ticket[]> {
   return selectTickets(db, eventId, (await findEvent(db, eventId)).shardId).execute();
 }
 
-/** Returns the active tickets of an event, each with the time at which they were read, by Postgres's clock. */
+/**
+ * Returns the active tickets of an event, each with the time at which they were read, by Postgres's clock.
+ */
 export const readSale = (db: Database, eventId: number, shardId: number) =>
   selectTickets(db, eventId, shardId)
     .select(sql<Date>`now()`.as('readAt'))
@@ -230,7 +272,7 @@ export async function readSeatsLeft(db: Database, limit: number) {
   const rank = ({ left }: { left: number }) => left || Infinity;
   return answers
     .flat()
-    .toSorted((one, other) => rank(one) - rank(other))
+    .toSorted((left, right) => rank(left) - rank(right))
     .slice(0, limit);
 }
 

@@ -148,7 +148,7 @@ export const webhooksApi = defineApi({
       connectTimeoutMs: answerWithinMs,
       statementTimeoutMs: answerWithinMs,
     });
-    const queue = createFairQueue({ answerWithinMs, abandonsStarted: false, clock });
+    const queue = createFairQueue({ answerWithinMs, timeoutAppliesToRunning: false, clock });
     const actions = webhookActions(WEBHOOK_ALLOW_PRIVATE === 'true');
     return {
       routes(api) {

@@ -5,10 +5,10 @@ import type { Metrics } from '@floodgate/metrics';
 import { whole } from '@floodgate/service';
 import { expireAttempts } from './deliver/attempts.ts';
 import { checkedAgent } from './deliver/checked-agent.ts';
-import type { Resolve } from './deliver/resolve-outside.ts';
-import { createDelivery } from './deliver/deliver.ts';
 import type { Sender } from './deliver/post-message.ts';
+import type { Resolve } from './deliver/resolve-outside.ts';
 import { createTestSender } from './deliver/send-tests.ts';
+import { createEndpointRun } from './deliver/serve-endpoint.ts';
 import { allowPrivateSetting } from './settings.ts';
 
 const POLL_INTERVAL_MS = 200;
@@ -38,7 +38,7 @@ export const webhookDelivery = (resolve?: Resolve): DeliveryCapability<typeof se
       kind: 'webhook',
       concurrency: config.WEBHOOK_SLOTS,
       onError: (err, { id }) => log.warn({ err, webhook: id }, 'a delivery failed and will be retried'),
-      run: createDelivery({ db, log, sender }, Math.floor(config.WEBHOOK_SLOTS / 2)),
+      run: createEndpointRun({ db, log, sender }, Math.floor(config.WEBHOOK_SLOTS / 2)),
     });
     const tests = createTestSender({ db, log, sender });
     return {

@@ -1,6 +1,6 @@
--- Moves entries of waiting lists to another state, and records the changes for finalize_batches. The caller has locked the tickets of
--- waiting entries. A ticket for which nobody waits any more is on sale again. An entry that stops to wait keeps how many later
--- entries got an offer first, at most 1,000 of them.
+-- Moves entries of waiting lists to another state, and records the changes for finalize_batches. The caller
+-- has locked the tickets of waiting entries. A ticket for which nobody waits any more is on sale again. An
+-- entry that stops to wait keeps how many later entries got an offer first, at most 1,000 of them.
 create or replace function change_waiting(
   shard integer, new_state text, changed bigint[], expiry timestamptz default null
 ) returns void
@@ -23,7 +23,8 @@ declare
   skips integer[];
   entry record;
 begin
-  select array_agg(e.serial), array_agg(event_id), array_agg(partner_id), array_agg(e.serial) filter (where state = 'waiting'),
+  select array_agg(e.serial), array_agg(event_id), array_agg(partner_id),
+    array_agg(e.serial) filter (where state = 'waiting'),
     array_agg(ticket_id) filter (where state = 'waiting'), array_agg(partner_id) filter (where state = 'waiting'),
     array_agg(seats) filter (where state = 'waiting')
   into entries, events, partners, waiters, tickets_left, partners_left, seats_left

@@ -1,7 +1,8 @@
--- Replaces the rows of held_seats by one for each ticket and partner, or by none if it holds nothing any more. reserve_batch
--- does the same whenever a partner holds seats. After the last hold of a ticket, nobody else would. Replaces up to "most" rows
--- of a ticket. Skips tickets that another transaction has locked. Returns how many rows are gone.
-create or replace function compact_held_seats(shard integer, most integer) returns integer
+-- Replaces the rows of held_seats by one for each ticket and partner, or by none if it holds nothing any
+-- more. reserve_batch does the same whenever a partner holds seats. After the last hold of a ticket, nobody
+-- else would. Replaces up to "row_limit" rows of a ticket. Skips tickets that another transaction has locked.
+-- Returns how many rows are gone.
+create or replace function compact_held_seats(shard integer, row_limit integer) returns integer
 language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
@@ -24,7 +25,8 @@ begin
     continue when not found;
     with gone as (
       delete from held_seats where shard_id = shard and ticket_id = entry.ticket_id and id = any(array(
-        select id from held_seats where shard_id = shard and ticket_id = entry.ticket_id order by partner_id limit most
+        select id from held_seats where shard_id = shard and ticket_id = entry.ticket_id
+        order by partner_id limit row_limit
       ))
       returning partner_id, seats
     )

@@ -1,9 +1,9 @@
--- Cancels up to "most" registrations of one ticket whose hold has expired. It chooses the ticket with the oldest
--- expired hold that is not in "skipped". Returns the ticket and the number of cancelled registrations, or null if no
--- hold has expired. The number is null if another transaction holds the lock of the ticket. A transaction handles one
--- ticket, so that a locked ticket does not block the others.
+-- Cancels up to "row_limit" registrations of one ticket whose hold has expired. It chooses the ticket with
+-- the oldest expired hold that is not in "skipped". Returns the ticket and the number of cancelled
+-- registrations, or null if no hold has expired. The number is null if another transaction holds the lock of
+-- the ticket. A transaction handles one ticket, so that a locked ticket does not block the others.
 create or replace function expire_holds(
-  shard integer, most integer, skipped integer[], hold_percent integer default null
+  shard integer, row_limit integer, skipped integer[], hold_percent integer default null
 ) returns json
 language plpgsql security definer set search_path from current
 set enable_seqscan = off
@@ -25,7 +25,7 @@ begin
     select serial from registrations
     where shard_id = shard and held_until <= now() and held_until < 'infinity' and cancelled_at is null
       and ticket_id = next_ticket
-    order by held_until limit most
+    order by held_until limit row_limit
   );
   begin
     return json_build_object(

@@ -1,12 +1,12 @@
--- Finds the consumers of the new segments of the journal, and raises their news_offset. The cost depends on the new
--- segments and their consumers, not on the number of consumers. One process scans at a time; the others continue
--- without a scan. Returns whether a consumer of this kind can be leased. If nothing is new, this reads two rows and an
--- empty index.
+-- Finds the consumers of the new segments of the journal, and raises their news_offset. The cost depends on
+-- the new segments and their consumers, not on the number of consumers. One process scans at a time; the
+-- others continue without a scan. Returns whether a consumer of this kind can be leased. If nothing is new,
+-- this reads two rows and an empty index.
 create or replace function find_news(shard integer, of_kind text) returns boolean
 language plpgsql as $$
 declare
   -- Bounds the statement after an outage of all delivery processes.
-  most constant integer := 10000;
+  scan_limit constant integer := 10000;
   head bigint;
   scanned bigint;
   scan_to bigint;
@@ -19,11 +19,11 @@ begin
   end if;
   -- "scanned" is null if another process scans.
   if head > scanned then
-    select case when count(*) < most then head else max(last_offset) end into scan_to
+    select case when count(*) < scan_limit then head else max(last_offset) end into scan_to
     from (
       select last_offset from journal_segments
       where shard_id = shard and last_offset > scanned and last_offset <= head
-      order by last_offset limit most
+      order by last_offset limit scan_limit
     ) new_segments;
     -- Partner 0 means all partners, for a segment and for a consumer.
     update journal_consumers set news_offset = greatest(news_offset, news.last_offset)

@@ -1,9 +1,10 @@
--- Finds entries of waiting lists as their partners see them. Returns a json list with one value per input, in order, or null if the
--- partner has no such entry under the event. The places of a list are read once for all of its entries. "places" limits what is
--- counted: an entry further back has the place "places" + 1.
+-- Finds entries of waiting lists as their partners see them. Returns a json list with one value per input, in
+-- order, or null if the partner has no such entry under the event. The places of a list are read once for all
+-- of its entries. "places" limits what is counted: an entry further back has the place "places" + 1.
 --
--- A function only because of the settings. The planner knows how many entries a list has on average, and not this one: it would read
--- and sort all entries of a long list, where the index has the first of them in order.
+-- A function only because of the settings. The planner knows how many entries a list has on average, and not
+-- this one: it would read and sort all entries of a long list, where the index has the first of them in
+-- order.
 create or replace function find_waiting(shard integer, ids uuid[], partners integer[], events integer[], places integer)
 returns json language plpgsql
 set enable_seqscan = off
@@ -18,7 +19,8 @@ begin
       from unnest(ids, partners, events) with ordinality as query (id, partner, event, nth)
       left join lateral (
         -- Not *: the API cannot read contacts.
-        select serial, id, ticket_id, seats, partner_reference, state, joined_at, expires_at, skipped from waiting_entries
+        select serial, id, ticket_id, seats, partner_reference, state, joined_at, expires_at, skipped
+        from waiting_entries
         where shard_id = shard and id = query.id and partner_id = query.partner and event_id = query.event
         offset 0
       ) e on true
@@ -28,9 +30,11 @@ begin
       cross join lateral (
         select serial, row_number() over () as place
         from (
-          -- Rows are compared, so that only the index of the first entries qualifies. The condition on the seats is the index's.
+          -- Rows are compared, so that only the index of the first entries qualifies. The condition on the
+          -- seats is the index's.
           select serial from waiting_entries
-          where shard_id = shard and (ticket_id, serial) > (list.ticket_id, 0) and (ticket_id, serial) < (list.ticket_id + 1, 0)
+          where shard_id = shard and (ticket_id, serial) > (list.ticket_id, 0)
+            and (ticket_id, serial) < (list.ticket_id + 1, 0)
             and state = 'waiting' and seats > 0
           order by ticket_id, serial limit places
         ) waiter

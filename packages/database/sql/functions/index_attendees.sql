@@ -1,7 +1,7 @@
--- Copies the names and addresses of up to "most" further journal entries to the table that operators search. One process does so at a
--- time. Returns whether it should be called again at once: not during a launch, which needs the CPU. Runs as the owner, so that the
--- worker cannot read attendees' data.
-create or replace function index_attendees(shard integer, most integer) returns boolean
+-- Copies the names and addresses of up to "entry_limit" further journal entries to the table that operators
+-- search. One process does so at a time. Returns whether it should be called again at once: not during a
+-- launch, which needs the CPU. Runs as the owner, so that the worker cannot read attendees' data.
+create or replace function index_attendees(shard integer, entry_limit integer) returns boolean
 language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
@@ -21,7 +21,7 @@ begin
   -- Entries that are no longer kept are skipped.
   select greatest(scanned, last_offset - count) into scanned from journal_segments
   where shard_id = shard and last_offset > scanned order by last_offset limit 1;
-  scan_to := least(head, scanned + most);
+  scan_to := least(head, scanned + entry_limit);
 
   insert into attendees (shard_id, event_id, serial, name, email)
   select shard, r.event_id, r.serial, lower(r.full_name), lower(r.email_address)
@@ -48,8 +48,9 @@ begin
   on conflict (shard_id, serial) do nothing;
 
   update attendee_scans set last_offset = scan_to where shard_id = shard;
-  -- During a launch, at least "most" entries are younger than a second.
+  -- During a launch, at least "entry_limit" entries are younger than a second.
   return scan_to < head and (
-    select at from journal_segments where shard_id = shard and last_offset >= head - most order by last_offset limit 1
+    select at from journal_segments
+    where shard_id = shard and last_offset >= head - entry_limit order by last_offset limit 1
   ) < now() - interval '1 second';
 end $$;

@@ -45,7 +45,8 @@ begin
     group by ticket, event order by ticket, event
   loop
     select starts_at into event_starts_at from events where id = list.event;
-    select offer_hours is not null and coalesce(least(waiting_closes_at, event_starts_at) > now(), true) as has_list, capacity,
+    select offer_hours is not null and coalesce(least(waiting_closes_at, event_starts_at) > now(), true) as has_list,
+      capacity,
       capacity - taken as free, waiting,
       active and coalesce(sale_starts_at <= now(), true) and coalesce(now() < sale_ends_at, true) as on_sale
     from tickets where shard_id = shard and id = list.ticket and event_id = list.event for no key update
@@ -58,7 +59,8 @@ begin
     seats_of := '{}';
     for call in
       select * from json_to_recordset(calls) as input (
-        position integer, id uuid, ticket integer, event integer, partner integer, seats integer, name text, address text,
+        position integer, id uuid, ticket integer, event integer, partner integer, seats integer,
+        name text, address text,
         reference text, key text
       )
       where ticket = list.ticket and event = list.event order by position
@@ -80,7 +82,9 @@ begin
         seats_of[owner] := coalesce(owned, 0);
       end if;
       outcomes[call.position] := case
-        when (earlier.ticket_id, earlier.seats::integer, earlier.full_name, earlier.email_address, earlier.partner_reference)
+        when (
+          earlier.ticket_id, earlier.seats::integer, earlier.full_name, earlier.email_address, earlier.partner_reference
+        )
           is not distinct from (call.ticket, call.seats, call.name, call.address, call.reference) then 'joined'
         when earlier.id is not null then 'key-reused'
         when seller.has_list is null then 'no-such-ticket'

@@ -1,12 +1,12 @@
--- Leases up to "most" due deliveries of these kinds and makes them `sending`. Every event with due rows gets an equal
--- share. "consumers": per kind, only events with an active journal consumer of this kind; null: all events.
--- If a row is still `sending` when its lease expires, its process died and the message may have been sent. From the
--- third attempt on, such a row is a suspect: it may be what kills processes, and must not take others with it. A call
--- leases at most one suspect, and only "with_suspect".
--- Returns the leased rows. The statements are separate: Citus cannot run a function that reads tables inside another
--- statement.
+-- Leases up to "row_limit" due deliveries of these kinds and makes them `sending`. Every event with due rows
+-- gets an equal share. "consumers": per kind, only events with an active journal consumer of this kind; null:
+-- all events. If a row is still `sending` when its lease expires, its process died and the message may have
+-- been sent. From the third attempt on, such a row is a suspect: it may be what kills processes, and must not
+-- take others with it. A call leases at most one suspect, and only "with_suspect". Returns the leased rows.
+-- The statements are separate: Citus cannot run a function that reads tables inside another statement.
 create or replace function lease_deliveries(
-  shard integer, kinds text[], consumers text[], most integer, with_suspect boolean, by_lease uuid, lease_for interval
+  shard integer, kinds text[], consumers text[], row_limit integer, with_suspect boolean,
+  by_lease uuid, lease_for interval
 ) returns json
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -26,8 +26,8 @@ begin
   for i in 1 .. cardinality(kinds) loop
     select 0 as event_id into next;
     loop
-      -- Steps through the index from event to event, to the first due row of each. Finished rows and other rows of the
-      -- event are skipped.
+      -- Steps through the index from event to event, to the first due row of each. Finished rows and other
+      -- rows of the event are skipped.
       select event_id, due_at <= now() as is_due into next from deliveries
       where shard_id = shard and kind = kinds[i] and event_id > next.event_id
         and state in ('queued', 'retry', 'sending')
@@ -45,7 +45,7 @@ begin
   for due in
     select unnest(due_kinds) as kind, unnest(due_events) as event_id order by random()
   loop
-    exit when cardinality(leased) >= most;
+    exit when cardinality(leased) >= row_limit;
     subjects := '{}';
     for delivery in
       select subject, revision, attempts, state = 'sending' as crashed, state = 'sending' and attempts >= 2 as suspect,
@@ -55,7 +55,7 @@ begin
         and state in ('queued', 'retry', 'sending') and due_at <= now()
         and (with_suspect or state <> 'sending' or attempts < 2)
       order by due_at
-      limit least(most - cardinality(leased), greatest(1, most / cardinality(due_events)))
+      limit least(row_limit - cardinality(leased), greatest(1, row_limit / cardinality(due_events)))
       for update skip locked
     loop
       continue when delivery.suspect and has_suspect;

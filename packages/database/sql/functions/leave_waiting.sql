@@ -1,7 +1,8 @@
--- Takes entries of a partner off the waiting lists of an event: the one with this id, or up to "most" if it is null, and then also forgets
--- the keys of all entries. The seats of an open offer go to the next entries ("hold_percent": see serve_waiting). Returns the number of entries that have left now.
+-- Takes entries of a partner off the waiting lists of an event: the one with this id, or up to "entry_limit"
+-- if it is null, and then also forgets the keys of all entries. The seats of an open offer go to the next
+-- entries ("hold_percent": see serve_waiting). Returns the number of entries that have left now.
 create or replace function leave_waiting(
-  shard integer, lock_within_ms integer, event integer, partner integer, entry_id uuid, most integer,
+  shard integer, lock_within_ms integer, event integer, partner integer, entry_id uuid, entry_limit integer,
   hold_percent integer default null
 ) returns integer language plpgsql security definer set search_path from current
 set enable_seqscan = off
@@ -19,14 +20,15 @@ begin
     select serial, ticket_id from waiting_entries
     where shard_id = shard and event_id = event and partner_id = partner and state in ('waiting', 'offered')
       and (entry_id is null or id = entry_id)
-    limit most
+    limit entry_limit
   ) open;
   perform from tickets where shard_id = shard and id = any(due_tickets) order by id for no key update;
   -- The tickets are locked, so no entry gets an offer now.
   waiting_ones := array(
     select serial from waiting_entries where shard_id = shard and serial = any(wanted) and state = 'waiting'
   );
-  -- The rows are locked, because the confirmation of an offer does not lock the ticket. A confirmed seat is kept.
+  -- The rows are locked, because the confirmation of an offer does not lock the ticket. A confirmed seat is
+  -- kept.
   held := array(
     select r.serial from waiting_entries e
     join registrations r on r.shard_id = e.shard_id and r.hold_id = e.id

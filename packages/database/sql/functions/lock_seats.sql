@@ -1,6 +1,6 @@
--- Locks registrations (with "of_event": those of this event), and the first registration of each one's seat, in the order of their serials.
--- So scans, cancellations and changes of attendee wait for each other, also if they name different passes of one seat. A caller that locks
--- tickets locks them before.
+-- Locks registrations (with "of_event": those of this event), and the first registration of each one's seat,
+-- in the order of their serials. So scans, cancellations and changes of attendee wait for each other, also if
+-- they name different passes of one seat. A caller that locks tickets locks them before.
 create or replace function lock_seats(shard integer, passes bigint[], of_event integer default null) returns void
 language plpgsql
 set enable_seqscan = off

@@ -11,9 +11,9 @@ declare
   -- In seconds, because Citus rejects an update that adds an interval to a time.
   recorded_s constant double precision := extract(epoch from recorded_at);
 begin
-  -- The commit does not wait for the disk: if Postgres crashes, the rows are `sending` again, as after a crash of the
-  -- process. The commit of the next lease does wait, and writes these outcomes as well. So a crash loses at most the
-  -- outcomes of the rows that a process can have in `sending`.
+  -- The commit does not wait for the disk: if Postgres crashes, the rows are `sending` again, as after a
+  -- crash of the process. The commit of the next lease does wait, and writes these outcomes as well. So a
+  -- crash loses at most the outcomes of the rows that a process can have in `sending`.
   perform set_config('synchronous_commit', 'off', true);
   update deliveries
   set state = ended.state, reason = ended.reason, attempts = ended.attempts, possibly_twice = ended."possiblyTwice",

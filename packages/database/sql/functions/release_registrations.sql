@@ -1,7 +1,8 @@
--- Cancels registrations of these tickets: frees their seats, and records the changes for finalize_batches. "reason" is
--- 'cancelled', 'left' or 'expired'. Skips rows that another transaction has cancelled, and with 'expired' also those
--- that it has confirmed. Returns the number of cancelled registrations. Seats for which somebody waits are offered to
--- them ("hold_percent": see serve_waiting). It never locks the journal head, because a long finalization must not keep tickets locked.
+-- Cancels registrations of these tickets: frees their seats, and records the changes for finalize_batches.
+-- "reason" is 'cancelled', 'left' or 'expired'. Skips rows that another transaction has cancelled, and with
+-- 'expired' also those that it has confirmed. Returns the number of cancelled registrations. Seats for which
+-- somebody waits are offered to them ("hold_percent": see serve_waiting). It never locks the journal head,
+-- because a long finalization must not keep tickets locked.
 create or replace function release_registrations(
   shard integer, due bigint[], due_tickets integer[], reason text, hold_percent integer
 ) returns integer
@@ -32,10 +33,12 @@ begin
   into is_allocated, waited_for;
   with gone as (
     update registrations set cancelled_at = now()
-    where shard_id = shard and serial = any(due) and cancelled_at is null and (reason <> 'expired' or held_until <= now())
+    where shard_id = shard and serial = any(due) and cancelled_at is null
+      and (reason <> 'expired' or held_until <= now())
     returning serial, ticket_id, partner_id, hold_id
   )
-  select array_agg(serial), array_agg(ticket_id), array_agg(partner_id), array_agg(hold_id) filter (where hold_id is not null)
+  select array_agg(serial), array_agg(ticket_id), array_agg(partner_id),
+    array_agg(hold_id) filter (where hold_id is not null)
   from gone into released, tickets_of, partners_of, holds_of;
   perform record_changes(shard, 'cancelled', released);
 

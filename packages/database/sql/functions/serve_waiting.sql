@@ -1,12 +1,16 @@
--- Offers the free seats of a ticket to the oldest waiting entries that they can serve completely, up to "most" entries.
--- An offer is a hold of seats without attendees, and counts for the share of the ticket that a partner can hold
--- ("hold_percent"): an entry whose partner is at its share keeps its place and is skipped. A partner that holds nothing
--- can get one entry of any size, so no entry waits for ever. An offer ends at the latest with the sale, and with the
--- start of the event. A ticket that was taken off sale offers nothing. An entry whose partner has no access to the event
--- any more expires. Returns the number of entries. The caller has locked the ticket.
+-- Offers the free seats of a ticket to the oldest waiting entries that they can serve completely, up to
+-- "entry_limit" entries. An offer is a hold of seats without attendees, and counts for the share of the
+-- ticket that a partner can hold ("hold_percent"): an entry whose partner is at its share keeps its place and
+-- is skipped. A partner that holds nothing can get one entry of any size, so no entry waits for ever. An
+-- offer ends at the latest with the sale, and with the start of the event. A ticket that was taken off sale
+-- offers nothing. An entry whose partner has no access to the event any more expires. Returns the number of
+-- entries. The caller has locked the ticket.
 --
--- "hold_percent" null: the caller does not know the share. Nothing is offered, and the worker offers the seats.
-create or replace function serve_waiting(shard integer, ticket integer, most integer, hold_percent integer) returns integer
+-- "hold_percent" null: the caller does not know the share. Nothing is offered, and the worker offers the
+-- seats.
+create or replace function serve_waiting(
+  shard integer, ticket integer, entry_limit integer, hold_percent integer
+) returns integer
 language plpgsql
 set enable_seqscan = off
 as $$
@@ -64,19 +68,23 @@ begin
       where g.partner_id = e.partner_id and g.event_id = event and p.disabled_at is null
     ) as has_access
     from unnest(owners, rooms) as waiter (partner_id, room)
-    cross join lateral generate_series(1, least(free, case when room = hold_limit then 10 else least(room, 10) end)) as size
+    cross join lateral generate_series(
+      1, least(free, case when room = hold_limit then 10 else least(room, 10) end)
+    ) as size
     cross join lateral (
       select serial, id, partner_id, partner_reference, seats from waiting_entries
-      where shard_id = shard and ticket_id = ticket and partner_id = waiter.partner_id and seats = size and state = 'waiting'
-      order by serial limit least(most, greatest(room / size, 1))
+      where shard_id = shard and ticket_id = ticket and partner_id = waiter.partner_id and seats = size
+        and state = 'waiting'
+      order by serial limit least(entry_limit, greatest(room / size, 1))
     ) e
-    order by serial limit most
+    order by serial limit entry_limit
   loop
     if not entry.has_access then
       lapsed := lapsed || entry.serial;
     end if;
     owner := array_position(owners, entry.partner_id);
-    continue when entry.seats > free or not entry.has_access or entry.seats > rooms[owner] and rooms[owner] < hold_limit;
+    continue when entry.seats > free or not entry.has_access
+      or entry.seats > rooms[owner] and rooms[owner] < hold_limit;
     free := free - entry.seats;
     rooms[owner] := rooms[owner] - entry.seats;
     served := served || entry.serial;
@@ -94,11 +102,13 @@ begin
 
   update tickets set taken = taken + cardinality(seats_served) where shard_id = shard and id = ticket;
   insert into registrations (
-    shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code, held_until, hold_id, partner_reference
+    shard_id, serial, batch_id, position, ticket_id, event_id, partner_id, pass_code, held_until, hold_id,
+    partner_reference
   )
   -- The last 12 digits of such a UUID are random. A pass code has ten digits, the first not zero.
   select shard, serial, batch, position, ticket, event, partner_id,
-    1000000000 + ('x' || right(gen_random_uuid()::text, 12))::bit(48)::bigint % 9000000000, expiry, hold_id, partner_reference
+    1000000000 + ('x' || right(gen_random_uuid()::text, 12))::bit(48)::bigint % 9000000000, expiry, hold_id,
+    partner_reference
   from unnest(seats_served, holds, partners, references_of) with ordinality
     as seat (serial, hold_id, partner_id, partner_reference, position);
   insert into held_seats (shard_id, ticket_id, partner_id, seats)

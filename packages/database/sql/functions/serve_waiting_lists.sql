@@ -1,8 +1,9 @@
--- Serves up to "most" entries of each waiting list that has free seats, such as after a raised capacity. Lets entries expire that need more
--- seats than the ticket has, and all entries if the list or the sale is closed or the event has started. Returns the number of entries.
--- Skips tickets that another transaction has locked.
+-- Serves up to "entry_limit" entries of each waiting list that has free seats, such as after a raised
+-- capacity. Lets entries expire that need more seats than the ticket has, and all entries if the list or the
+-- sale is closed or the event has started. Returns the number of entries. Skips tickets that another
+-- transaction has locked.
 create or replace function serve_waiting_lists(
-  shard integer, most integer, hold_percent integer default 20
+  shard integer, entry_limit integer, hold_percent integer default 20
 ) returns integer
 language plpgsql security definer set search_path from current
 set enable_seqscan = off
@@ -23,7 +24,8 @@ begin
     order by t.id
   loop
     select case
-      when offer_hours is null or coalesce(least(waiting_closes_at, sale_ends_at, entry.starts_at) <= now(), false) then 0
+      when offer_hours is null
+        or coalesce(least(waiting_closes_at, sale_ends_at, entry.starts_at) <= now(), false) then 0
       else capacity
     end into most_seats
     from tickets where shard_id = shard and id = entry.id and waiting > 0 for no key update skip locked;
@@ -33,11 +35,11 @@ begin
     if most_seats < 10 then
       due := array(
         select serial from waiting_entries
-        where shard_id = shard and ticket_id = entry.id and state = 'waiting' and seats > most_seats limit most
+        where shard_id = shard and ticket_id = entry.id and state = 'waiting' and seats > most_seats limit entry_limit
       );
       perform change_waiting(shard, 'expired', due);
     end if;
-    total := total + cardinality(due) + serve_waiting(shard, entry.id, most, hold_percent);
+    total := total + cardinality(due) + serve_waiting(shard, entry.id, entry_limit, hold_percent);
   end loop;
   return total;
 end $$;

@@ -1,7 +1,8 @@
--- Decides which admissions of a seat in an area count, from all that is known, in the order of their times: the first one, and with the
--- rule 're-entry' the first one after each exit. Every other one is a conflict. Returns the serials of the conflicts that nobody knows yet.
--- The caller has locked the seat. An admission that arrives late, from a device that was offline, can turn a later
--- one into a conflict, and a late exit can end a conflict.
+-- Decides which admissions of a seat in an area count, from all that is known, in the order of their times:
+-- the first one, and with the rule 're-entry' the first one after each exit. Every other one is a conflict.
+-- Returns the serials of the conflicts that nobody knows yet. The caller has locked the seat. An admission
+-- that arrives late, from a device that was offline, can turn a later one into a conflict, and a late exit
+-- can end a conflict.
 create or replace function settle_admissions(shard integer, of_seat bigint, of_area text, rule text) returns bigint[]
 language plpgsql
 set enable_seqscan = off

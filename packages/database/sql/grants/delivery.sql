@@ -1,12 +1,13 @@
--- The privileges of the delivery process, see api.sql. It sends to attendees and partners, so it reads their names and
--- addresses. It cannot change a registration.
+-- The privileges of the delivery process, see api.sql. It sends to attendees and partners, so it reads their
+-- names and addresses. It cannot change a registration.
 
 grant select on
   shards, schema_files, events, event_grants, pass_keys, tickets, batches, journal_heads, journal_segments
 to :"role";
 grant update (public_key) on pass_keys to :"role";
 grant select (
-  shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, reserved_at, held_until, cancelled_at,
+  shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, reserved_at, held_until,
+  cancelled_at,
   full_name, email_address, table_or_seat, partner_reference
 ) on registrations to :"role";
 grant select on waiting_entries, gates, admissions to :"role";

@@ -41,11 +41,15 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
  */
 const SESSION = `set datestyle = iso; set default_transaction_isolation = 'read committed';
   set standard_conforming_strings = on; set array_nulls = on`;
-/** How long a pool keeps an idle connection. Longer than the pauses of periodic tasks: a new connection costs more than many of their statements. */
+/**
+ * How long a pool keeps an idle connection. Longer than the pauses of periodic tasks: a new connection costs
+ * more than many of their statements.
+ */
 const IDLE_MS = 60_000;
 /**
- * No service pauses for 10 s inside a transaction: a process that is frozen there keeps its locks for so long. A session that is idle for
- * longer than its pool allows has lost its client. Without the limit, it would count as a connection until TCP notices, after hours.
+ * No service pauses for 10 s inside a transaction: a process that is frozen there keeps its locks for so
+ * long. A session that is idle for longer than its pool allows has lost its client. Without the limit, it
+ * would count as a connection until TCP notices, after hours.
  */
 const OF_SERVICE = `set idle_in_transaction_session_timeout = '10s'; set idle_session_timeout = ${IDLE_MS * 1.5}`;
 
@@ -122,19 +126,26 @@ export async function ping(db: Database) {
 }
 
 /**
- * Throws, with instructions, if a commit does not wait for Postgres's disk, or for its synchronous standbys: a
- * crash or a failover could then lose registrations that were answered "00". Every role can change this setting for itself, so a leaked password
- * is enough.
+ * Throws, with instructions, if a commit does not wait for Postgres's disk, or for its synchronous standbys:
+ * a crash or a failover could then lose registrations that were answered "00". Every role can change this
+ * setting for itself, so a leaked password is enough.
  */
 export async function assertDurable(db: Database) {
   const { rows } = await sql<{ level: string; hasStandbys: boolean }>`
     select current_setting('synchronous_commit') as level,
       current_setting('synchronous_standby_names') <> '' as "hasStandbys"`.execute(db);
   const { level, hasStandbys } = rows[0]!;
-  const loses = level === 'off' ? 'crash of Postgres' : hasStandbys && level === 'local' && 'failover';
-  if (!loses) return;
+  const danger = dangerOf(level, hasStandbys);
+  if (danger === null) return;
   throw new Error(
-    `synchronous_commit is ${level} for the user in DATABASE_URL: a ${loses} could lose registrations that were ` +
-      'answered "00"; as the owner, see "select * from pg_db_role_setting" and run "alter role … reset synchronous_commit"',
+    `synchronous_commit is ${level} for the user in DATABASE_URL: a ${danger} could lose registrations that were ` +
+      'answered "00"; as the owner, see "select * from pg_db_role_setting" and run ' +
+      '"alter role … reset synchronous_commit"',
   );
+}
+
+/** Returns what could lose commits; null: nothing. */
+function dangerOf(level: string, hasStandbys: boolean) {
+  if (level === 'off') return 'crash of Postgres';
+  return hasStandbys && level === 'local' ? 'failover' : null;
 }

@@ -2,36 +2,54 @@ import { systemClock, withDeadline, type Logger } from '@floodgate/service';
 import { sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
-/**
- * The shared counter's answer to a draw. `drawnBefore`: permits of this window that all processes drew
- * before, possibly more than the limit. `endsInMs`: time from the start of the statement to the end of the
- * window, by Postgres's clock.
- */
-type Draw = Record<'drawnBefore' | 'endsInMs', number>;
+/** The shared counter's answer to a draw. */
+interface Draw {
+  /** Permits of this window that all processes drew before, possibly more than the limit. */
+  drawnBefore: number;
+  /** Time from the start of the statement to the end of the window, by Postgres's clock. */
+  endsInMs: number;
+}
 
-/**
- * Whether a request is admitted, how many more this process expects to admit in this second, and the
- * milliseconds until the second ends. A refused request can be retried after `retryAfterSeconds`: then all
- * requests that were refused before it in this second can have been admitted.
- */
-export type Verdict = Awaited<ReturnType<QuotaLease['take']>>;
+/** Whether a request is admitted. */
+export interface Verdict {
+  admitted: boolean;
+  /** How many more permits this process expects to get in this second. */
+  remaining: number;
+  /** Milliseconds until the second ends. */
+  endsInMs: number;
+  /**
+   * A refused request can be retried after this time: then all requests that were refused before it in this
+   * second can have been admitted.
+   */
+  retryAfterSeconds?: number;
+}
 
 const WINDOW_MS = 1_000;
 /** The largest part of the limit that a process draws ahead of need is one of these chunks. */
 const CHUNKS_PER_WINDOW = 10;
 
-export type QuotaLease = ReturnType<typeof createQuotaLease>;
+/** One process's share of a rate limit. */
+export interface QuotaLease {
+  /**
+   * Takes permits under a limit per second, all of them or none. Resolves without a draw if this process has
+   * enough, or if no process can get enough.
+   */
+  take(limit: number, permits?: number): Promise<Verdict>;
+}
 
 /**
  * Returns one process's share of a rate limit. Permits are drawn in chunks from a counter that all processes
- * share, and expire with the second in which they were drawn. So all processes together never exceed the limit.
- * A process draws at most as many permits ahead as it has spent in this second, so a process with little
- * traffic does not keep permits that others could use.
+ * share, and expire with the second in which they were drawn. So all processes together never exceed the
+ * limit. A process draws at most as many permits ahead as it has spent in this second, so a process with
+ * little traffic does not keep permits that others could use.
  *
  * `draw` requests permits from the shared counter. It must not reject: null means that the counter does not
  * answer.
  */
-export function createQuotaLease(draw: (wanted: number) => Promise<Draw | null>, clock = systemClock) {
+export function createQuotaLease(
+  draw: (wanted: number) => Promise<Draw | null>,
+  clock = systemClock,
+): QuotaLease {
   let drawing: Promise<void> | null = null;
   let waiting = 0;
   let endsAt = -Infinity;
@@ -46,12 +64,17 @@ export function createQuotaLease(draw: (wanted: number) => Promise<Draw | null>,
   async function drawMore(limit: number) {
     const startedAt = clock.now();
     const isOver = startedAt >= endsAt;
-    if (isOver) spent = refused = left = 0;
+    if (isOver) {
+      spent = 0;
+      refused = 0;
+      left = 0;
+    }
     const ahead = Math.min(spent, Math.ceil(limit / CHUNKS_PER_WINDOW));
     const wanted = Math.max(waiting - left, ahead);
     const answer = await draw(wanted);
     if (answer === null) {
-      // Without the counter, this process admits up to the limit by itself for a second, and then draws again.
+      // Without the counter, this process admits up to the limit by itself for a second, and then draws
+      // again.
       endsAt = clock.now() + WINDOW_MS;
       left = Math.max(0, limit - spent);
       drawn = Infinity;
@@ -67,11 +90,7 @@ export function createQuotaLease(draw: (wanted: number) => Promise<Draw | null>,
     drawn = drawnBefore + wanted;
   }
 
-  /**
-   * Takes permits under a limit per second, all of them or none. Resolves without a draw if this process has
-   * enough, or if no process can get enough.
-   */
-  async function take(limit: number, permits = 1) {
+  async function take(limit: number, permits = 1): Promise<Verdict> {
     for (;;) {
       const endsInMs = Math.max(0, endsAt - clock.now());
       // A draw would only take permits from other requests.

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { QueueFull } from '@floodgate/service/fair-queue';
 import { batchLoader } from './batch-loader.ts';
@@ -16,11 +16,11 @@ function heldReads() {
     const { promise, resolve, reject } = Promise.withResolvers<string[]>();
     const answer = () => {
       resolve(keys.map(valueOf));
-      return nextTurn();
+      return yieldToEventLoop();
     };
     const fail = (error: Error) => {
       reject(error);
-      return nextTurn();
+      return yieldToEventLoop();
     };
     groups.push({ keys, answer, fail });
     return promise;

@@ -11,7 +11,8 @@ const TOO_MANY_READS = new QueueFull('too many reads are waiting');
 /**
  * Returns a function that reads by key, one statement at a time. The next statement reads all keys that were
  * requested during this one. So a caller that invents keys by the thousands keeps one connection busy and
- * leaves the others free. Rejects with QueueFull if more than `waitingLimit` keys wait, or as the statement does.
+ * leaves the others free. Rejects with QueueFull if more than `waitingLimit` keys wait, or as the statement
+ * does.
  *
  * `read` resolves to one value per key, in order. It must have its own timeout.
  */

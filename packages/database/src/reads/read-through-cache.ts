@@ -15,7 +15,8 @@ export function readThroughCache<Key extends number | string, Value extends {}, 
     max: 10_000,
     ttl: maxAgeMs,
     perf: clock,
-    // By default the cache reads the clock once per real millisecond. A test may advance its clock within one.
+    // By default the cache reads the clock once per real millisecond. A test may advance its clock within
+    // one.
     ttlResolution: clock === systemClock ? 1 : 0,
     // A value that is evicted during its read must still reach the callers that wait for it.
     ignoreFetchAbort: true,

@@ -24,10 +24,10 @@ interface Shard {
 }
 
 /**
- * Prevents shards whose server does not answer from using all connections. At most `limit` reads run at once.
- * A read that takes too long no longer counts, so the pool must have more connections than the limit. Further
- * reads of its shard wait for it, without a connection, and fail with it. After a failure, one read at a time
- * tries the shard until one succeeds.
+ * Prevents shards whose server does not answer from using all connections. At most `limit` reads run
+ * together. A read that takes too long no longer counts, so the pool must have more connections than the
+ * limit. Further reads of its shard wait for it, without a connection, and fail with it. After a failure, one
+ * read at a time tries the shard until one succeeds.
  */
 export function createShardReads(limit: number, clock = systemClock): ShardReads {
   const withPermit = createSemaphore(limit, RELEASE_AFTER_MS, clock);
@@ -57,8 +57,8 @@ export function createShardReads(limit: number, clock = systemClock): ShardReads
       if (shard.isLost) return (await run(shard, read)).value;
       // The shard may have become slow during the wait for the permit. A read must not hold the permit while
       // it waits for the shard.
-      const done = await withPermit(async () => (shard.pending ? null : run(shard, read)));
-      if (done) return done.value;
+      const result = await withPermit(async () => (shard.pending ? null : run(shard, read)));
+      if (result) return result.value;
     }
   };
 }

@@ -76,11 +76,11 @@ export const awayText = (away: readonly number[]) =>
  * waits).
  */
 export function addUp<Figures extends { [Name in keyof Figures]: number | null }>(
-  one: Figures,
-  other: Figures,
+  figures: Figures,
+  more: Figures,
 ): Figures {
-  const sums = Object.entries<number | null>(one).map(([name, figure]) => {
-    const added = other[name as keyof Figures];
+  const sums = Object.entries<number | null>(figures).map(([name, figure]) => {
+    const added = more[name as keyof Figures];
     if (figure === null || added === null) return [name, figure ?? added];
     return [name, name.endsWith('Ms') ? Math.max(figure, added) : figure + added];
   });

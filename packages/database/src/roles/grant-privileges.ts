@@ -21,10 +21,12 @@ const GRANT_LOCK = 0x67726e74;
 export function grantPrivileges(db: Database, service: ServiceName, role: string): Promise<GrantOutcome> {
   return inTransaction(db, async (tx) => {
     await sql`select pg_advisory_xact_lock(${GRANT_LOCK})`.execute(tx);
-    const found = await readRole(tx, role);
-    if (!found) return 'no-such-role';
-    if (found.isPowerful) return 'too-powerful';
-    const [theRole, database, schema] = [role, found.database, found.schema].map((name) => sql.id(name));
+    const existingRole = await readRole(tx, role);
+    if (!existingRole) return 'no-such-role';
+    if (existingRole.isPowerful) return 'too-powerful';
+    const theRole = sql.id(role);
+    const database = sql.id(existingRole.database);
+    const schema = sql.id(existingRole.schema);
     const grants = (await readGrants(service)).replaceAll(':"role"', () => pg.escapeIdentifier(role));
     // Revoking a table's privileges also revokes those of its columns.
     await sql`

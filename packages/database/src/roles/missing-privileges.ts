@@ -6,8 +6,8 @@ import type { Database } from '../connection/connect.ts';
 import type { ServiceName } from './services.ts';
 
 /**
- * Throws if the connected role lacks a privilege of this service, and says how to grant it. The owner has all of them.
- * assertReady reports objects that do not exist yet.
+ * Throws if the connected role lacks a privilege of this service, and says how to grant it. The owner has all
+ * of them. assertReady reports objects that do not exist yet.
  */
 export async function assertGranted(db: Database, service: ServiceName) {
   const lack = (await findLacks(db, service)).find(({ isThere }) => isThere);

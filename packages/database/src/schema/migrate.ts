@@ -19,10 +19,10 @@ const ENCODINGS = new Set(['UTF8', 'SQL_ASCII']);
 const MIGRATE_LOCK = 0x73687264;
 
 /**
- * Brings the schema up to date. One transaction replaces changed functions and runs new table files, a second one
- * repeats the grants. Calls of running services wait only for the table files. Returns the names of the files that
- * it applied. Safe to run concurrently. Does not change a newer schema, so an older release can start on it
- * again. Throws Failure if this database cannot be migrated.
+ * Brings the schema up to date. One transaction replaces changed functions and runs new table files, a second
+ * one repeats the grants. Calls of running services wait only for the table files. Returns the names of the
+ * files that it applied. Safe to run concurrently. Does not change a newer schema, so an older release can
+ * start on it again. Throws Failure if this database cannot be migrated.
  */
 export async function migrate(db: Database) {
   await assertSupported(db);
@@ -62,8 +62,8 @@ function inMigration(db: Database, work: (tx: Database, outdated: FilesOfFolders
   });
 }
 
-// Functions that run as the owner take the search path of their creation. Without pg_temp at the end, a temporary table of the caller
-// would come first.
+// Functions that run as the owner take the search path of their creation. Without pg_temp at the end, a
+// temporary table of the caller would come first.
 const SEARCH_PATH = `
   select set_config('search_path', current_setting('search_path') || ', pg_temp', true)
   where current_setting('search_path') !~ '\\mpg_temp\\M'`;
@@ -103,8 +103,8 @@ export async function assertReady(db: Database, service: ServiceName) {
 }
 
 /**
- * Returns the files that were never applied, and the functions and grants that have changed, unless a newer release
- * applied them. Throws Failure if a table file has changed.
+ * Returns the files that were never applied, and the functions and grants that have changed, unless a newer
+ * release applied them. Throws Failure if a table file has changed.
  */
 async function findOutdated(db: Database) {
   const { rows } = await sql<Record<'name' | 'hash' | 'release', string>>`
@@ -165,18 +165,25 @@ async function assertSupported(db: Database) {
 }
 
 /** A file of sql/tables, sql/functions or sql/grants. A function has the name of its file. */
-type SqlFile = Awaited<ReturnType<typeof readSqlFiles>>[number];
+interface SqlFile {
+  /** Without `.sql`. That of a grant begins with its folder. */
+  name: string;
+  folder: (typeof FOLDERS)[number];
+  text: string;
+  /** Of the text as it is applied. */
+  hash: string;
+}
 
 const SQL = new URL('../../sql/', import.meta.url);
 
 const FOLDERS = ['functions', 'tables', 'grants'] as const;
 
 /** Returns the files in the order in which they are applied. */
-async function readSqlFiles() {
+async function readSqlFiles(): Promise<SqlFile[]> {
   return (await Promise.all(FOLDERS.map(readFolder))).flat();
 }
 
-async function readFolder(folder: (typeof FOLDERS)[number]) {
+async function readFolder(folder: SqlFile['folder']): Promise<SqlFile[]> {
   const names = (await readdir(new URL(folder, SQL))).toSorted();
   return Promise.all(
     names.map(async (file) => {

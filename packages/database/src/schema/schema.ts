@@ -5,7 +5,9 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 export type BatchState = 'pending' | 'confirmed' | 'failed';
-/** The kinds of journal entries: about a registration, an admission, a ticket, or an entry of a waiting list. */
+/**
+ * The kinds of journal entries: about a registration, an admission, a ticket, or an entry of a waiting list.
+ */
 export type JournalKind =
   | ('confirmed' | 'cancelled' | 'failed')
   | ('admitted' | 'admitted_again')
@@ -13,6 +15,8 @@ export type JournalKind =
   | `waiting.${'joined' | 'offered' | 'expired' | 'confirmed'}`;
 /** A reader of the journal: the sender of e-mails to attendees, or a partner's webhook. */
 export type ConsumerKind = 'mail' | 'webhook';
+/** packages/journal has a picture of the states of a consumer. */
+export type ConsumerState = 'active' | 'paused' | 'disabled';
 /** packages/deliveries has a picture of these states. */
 export type DeliveryState =
   'queued' | 'sending' | 'sent' | 'retry' | 'undeliverable' | 'suppressed' | 'cancelled';
@@ -194,7 +198,7 @@ export interface Schema {
     /** Last entry for this consumer that a scan has found. Null: not scanned yet. */
     news_offset: number | null;
     /** Paused: by a partner or an operator, who can resume it. Disabled: by the service. */
-    state: Generated<'active' | 'paused' | 'disabled'>;
+    state: Generated<ConsumerState>;
     /** Consecutive failed attempts. */
     failures: Generated<number>;
     failing_since: Date | null;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatPassReference, normalizeEmail } from '@floodgate/contract';
 import { plainArray, readThroughCache, type Database, type Mode } from '@floodgate/database';
-import type { Delivery, DeliveryKind, Ended, Loaded } from '@floodgate/deliveries';
+import type { Delivery, DeliveryKind, EndedDelivery, LoadedItems } from '@floodgate/deliveries';
 import { CONFIRMATION, findEvent, WAITING_OFFER, type Event, type EVENT_KINDS } from '@floodgate/events';
 import { qrPng, type PassSigner } from '@floodgate/passes';
 import ical, { ICalCalendarMethod } from 'ical-generator';
@@ -44,7 +44,10 @@ interface RenderOptions {
   sender: Sender;
 }
 
-/** The kind of e-mails with the pass, with the new time and place of an event, or with an offer of a waiting list. */
+/**
+ * The kind of e-mails with the pass, with the new time and place of an event, or with an offer of a waiting
+ * list.
+ */
 export const attendeeKind = (
   name: Kind,
   options: LoadOptions & RenderOptions,
@@ -58,19 +61,23 @@ export const attendeeKind = (
 
 const REGISTRATIONS = sql`
   serial, batch_id as "batchId", pass_code as "passCode", ticket_id as "ticketId", full_name as "fullName",
-  email_address as "emailAddress", table_or_seat as seat, case when cancelled_at is not null then 'cancelled' end as ending
+  email_address as "emailAddress", table_or_seat as seat,
+  case when cancelled_at is not null then 'cancelled' end as ending
   from registrations`;
 const OFFERS = sql`
   serial, ticket_id as "ticketId", full_name as "fullName", email_address as "emailAddress", seats,
   expires_at as "expiresAt", case when state <> 'offered' or expires_at <= now() then 'offer ended' end as ending
   from waiting_entries`;
 
-/** Loads the recipients of deliveries whose subjects are rows of one event. Rows that do not exist are missing. */
+/**
+ * Loads the recipients of deliveries whose subjects are rows of one event. Rows that do not exist are
+ * missing.
+ */
 async function loadRecipients(
   source: RawBuilder<unknown>,
   options: LoadOptions,
   deliveries: readonly Delivery[],
-): Promise<Loaded<Attendee | Offered>> {
+): Promise<LoadedItems<Attendee | Offered>> {
   const event = await findEvent(options.db, deliveries[0]!.eventId);
   // With `offset 0`, Postgres looks up each row by its key.
   const { rows } = await sql<(Omit<Attendee, 'event'> | Omit<Offered, 'event'>) & { ending: string | null }>`
@@ -86,7 +93,7 @@ async function loadRecipients(
     ) t`.execute(options.db);
   const addresses = rows.map(({ emailAddress }) => emailAddress);
   const refusals = await findRefusals(options, event.mode, addresses);
-  const loaded: Loaded<Attendee | Offered> = new Map();
+  const loaded: LoadedItems<Attendee | Offered> = new Map();
   for (const [index, { ending, ...row }] of rows.entries()) {
     const state = ending ? 'cancelled' : 'suppressed';
     const reason = ending ?? refusals[index];
@@ -116,7 +123,10 @@ export async function findRefusals({ db, isOutside }: LoadOptions, mode: Mode, a
 }
 
 /** Suppresses further e-mails to addresses that were refused permanently. */
-export async function suppressRefused(db: Database, ended: readonly Ended<MailMessage>[]): Promise<void> {
+export async function suppressRefused(
+  db: Database,
+  ended: readonly EndedDelivery<MailMessage>[],
+): Promise<void> {
   for (const { delivery, message, attempt, outcome } of ended) {
     const isRefused = attempt?.kind === 'refused' && attempt.isPermanent;
     if (!message || !isRefused || outcome.state !== 'undeliverable') continue;
@@ -205,7 +215,8 @@ const whenText = (event: Event): string | null =>
   event.startsAt && timeText(event, event.startsAt, event.endsAt);
 
 /**
- * Returns the event as a calendar file; null if the start is not known. A file with a higher SEQUENCE replaces the entry with the same UID.
+ * Returns the event as a calendar file; null if the start is not known. A file with a higher SEQUENCE
+ * replaces the entry with the same UID.
  */
 function calendarOf({ ref, name, startsAt, endsAt, venue, revision }: Event): string | null {
   if (!startsAt) return null;

@@ -1,5 +1,5 @@
-import type { Delivery, DeliveryKind, Loaded, Outcome } from '@floodgate/deliveries';
-import { findWebhookNotice, WEBHOOK_DISABLED, type FoundNotice } from '@floodgate/webhooks/notices';
+import type { Delivery, DeliveryKind, LoadedItems, Outcome } from '@floodgate/deliveries';
+import { findNoticeContent, WEBHOOK_DISABLED, type NoticeContent } from '@floodgate/webhooks/notices';
 import type { Letter, Sender } from '../letter.ts';
 import { createFrame, type MailMessage } from '../message.ts';
 import { findRefusals, type LoadOptions } from './attendee-mails.ts';
@@ -9,7 +9,11 @@ const DAY_MS = 86_400_000;
 const KEPT_MS = 30 * DAY_MS;
 const RECHECK_MS = 60_000;
 
-export type Notice = Omit<FoundNotice, 'state' | 'mode' | 'contact'> & { contact: string; disabledAt: Date };
+/** The content of a notice that can be sent. */
+export interface Notice extends Omit<NoticeContent, 'state' | 'mode' | 'contact'> {
+  contact: string;
+  disabledAt: Date;
+}
 
 /** The e-mail to the contact of a partner whose webhook was disabled. */
 export const webhookDisabledKind = (
@@ -18,7 +22,7 @@ export const webhookDisabledKind = (
   name: WEBHOOK_DISABLED,
   consumerKind: null,
   async load(deliveries) {
-    const loaded: Loaded<Notice> = new Map();
+    const loaded: LoadedItems<Notice> = new Map();
     for (const delivery of deliveries) loaded.set(delivery.subject, await loadNotice(options, delivery));
     return loaded;
   },
@@ -29,10 +33,10 @@ async function loadNotice(
   options: LoadOptions,
   { shardId, subject, createdAt }: Delivery,
 ): Promise<{ item: Notice } | { outcome: Outcome }> {
-  const found = await findWebhookNotice(options.db, shardId, subject);
-  if (found?.state !== 'disabled')
-    return { outcome: { state: 'cancelled', reason: found ? 'resumed' : 'missing' } };
-  const { state: _state, mode, contact, ...notice } = found;
+  const content = await findNoticeContent(options.db, shardId, subject);
+  if (content?.state !== 'disabled')
+    return { outcome: { state: 'cancelled', reason: content ? 'resumed' : 'missing' } };
+  const { state: _state, mode, contact, ...notice } = content;
   const [refusal] = await findRefusals(options, mode, [contact ?? '']);
   if (contact !== null && !refusal) return { item: { ...notice, contact, disabledAt: createdAt } };
   if (refusal && refusal !== 'reserved address') return { outcome: { state: 'suppressed', reason: refusal } };
@@ -73,10 +77,13 @@ export async function renderNotice(
     next: 'When your receiver is ready, resume the webhook:',
     call: `POST /api/v1/webhooks/${webhookId}/resume`,
     hints: [
-      'Send your x-secret-key and the x-event-ref above. You then get all changes that are still kept, so resume soon. GET …/attempts lists the attempts.',
+      'Send your x-secret-key and the x-event-ref above. You then get all changes that are still kept, ' +
+        'so resume soon. GET …/attempts lists the attempts.',
       'See “Webhooks”, “When you do not answer” in the guide.',
     ],
-    why: 'You get this e-mail because this is the contact address of a partner. The operator of the service can change it.',
+    why:
+      'You get this e-mail because this is the contact address of a partner. ' +
+      'The operator of the service can change it.',
   };
   const frame = await createFrame({ letter, sender });
   return frame({

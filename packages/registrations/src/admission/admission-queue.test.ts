@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ManualClock } from '../../../../test/harness/manual-clock.ts';
 import { AdmissionQueue, type AdmissionOptions } from './admission-queue.ts';
@@ -37,8 +37,8 @@ function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
   const endNext = async () => {
     groups[ended++]!.end();
     // In the first turn the commit settles, in the second its first answers are given.
-    await nextTurn();
-    await nextTurn();
+    await yieldToEventLoop();
+    await yieldToEventLoop();
   };
   return { group, endNext, items: () => groups.map((one) => one.items) };
 }
@@ -46,7 +46,7 @@ function start(differing: Partial<AdmissionOptions<number, string>> = {}) {
 test('an idle queue commits an item in the same tick, without a timer', async () => {
   const { group, endNext, items } = start();
   const outcome = group.submit(1);
-  await nextTurn();
+  await yieldToEventLoop();
   expect(items()).toEqual([[1]]);
   await endNext();
   expect(await outcome).toBe('1');
@@ -55,7 +55,7 @@ test('an idle queue commits an item in the same tick, without a timer', async ()
 test('items of the same tick form one group', async () => {
   const { group, endNext, items } = start();
   const outcomes = Promise.all([group.submit(1), group.submit(2)]);
-  await nextTurn();
+  await yieldToEventLoop();
   expect(items()).toEqual([[1, 2]]);
   await endNext();
   expect(await outcomes).toEqual(['1', '2']);
@@ -64,9 +64,9 @@ test('items of the same tick form one group', async () => {
 test('items that arrive while a group is in flight wait for its end, then form one group', async () => {
   const { group, endNext, items } = start();
   const first = group.submit(1);
-  await nextTurn();
+  await yieldToEventLoop();
   const later = Promise.all([2, 3, 4].map((item) => group.submit(item)));
-  await nextTurn();
+  await yieldToEventLoop();
   expect(items()).toEqual([[1]]);
   await endNext();
   expect(items()).toEqual([[1], [2, 3, 4]]);
@@ -87,18 +87,18 @@ test('under load the next group leaves when as many wait as are unanswered', asy
     });
     answers.push(second);
   }
-  await nextTurn();
+  await yieldToEventLoop();
   expect(items().map(({ length }) => length)).toEqual([64]);
   await endNext();
   let answeredBefore = answered;
   while (items().length === 1) {
     answeredBefore = answered;
-    await nextTurn();
+    await yieldToEventLoop();
   }
   expect(items()[1]).toHaveLength(32);
   expect(answeredBefore).toBeLessThan(64);
   await endNext();
-  for (let turn = 0; turn < 4; turn++) await nextTurn();
+  for (let turn = 0; turn < 4; turn++) await yieldToEventLoop();
   await endNext();
   await Promise.all(answers);
   expect(items().flat()).toHaveLength(128);
@@ -108,12 +108,12 @@ test('answers are given in order, a few at a time, so that others can be read in
   const { group, endNext } = start();
   const answered: number[] = [];
   for (let item = 0; item < 40; item++) void group.submit(item).then(() => answered.push(item));
-  await nextTurn();
+  await yieldToEventLoop();
   await endNext();
   const afterFirstTurns = answered.length;
   expect(afterFirstTurns).toBeLessThan(40);
-  await nextTurn();
-  await nextTurn();
+  await yieldToEventLoop();
+  await yieldToEventLoop();
   expect(answered).toEqual(Array.from({ length: 40 }, (_, item) => item));
 });
 
@@ -121,19 +121,19 @@ test('answers keep up with arrivals: a share of those that are due is given in e
   const { group, endNext } = start({ groupLimit: 1_000, waitingLimit: 1_000 });
   let answered = 0;
   for (let item = 0; item < 1_000; item++) void group.submit(item).then(() => (answered += 1));
-  await nextTurn();
+  await yieldToEventLoop();
   await endNext();
   const due = 1_000 - answered;
-  await nextTurn();
+  await yieldToEventLoop();
   expect(answered - (1_000 - due)).toBe(Math.ceil(due / 4));
-  for (let turn = 0; turn < 15; turn++) await nextTurn();
+  for (let turn = 0; turn < 15; turn++) await yieldToEventLoop();
   expect(answered).toBe(1_000);
 });
 
 test('a group takes as many as it may, in order; the rest goes next', async () => {
   const { group, endNext, items } = start({ groupLimit: 2 });
   const outcomes = Promise.all([1, 2, 3, 4, 5].map((item) => group.submit(item)));
-  await nextTurn();
+  await yieldToEventLoop();
   for (let round = 0; round < 3; round++) await endNext();
   expect(items()).toEqual([[1, 2], [3, 4], [5]]);
   expect(await outcomes).toEqual(['1', '2', '3', '4', '5']);
@@ -142,7 +142,7 @@ test('a group takes as many as it may, in order; the rest goes next', async () =
 test('past the waiting limit an item is refused at once; those in flight do not count', async () => {
   const { group, endNext, items } = start({ waitingLimit: 2 });
   const first = group.submit(1);
-  await nextTurn();
+  await yieldToEventLoop();
   const waiting = Promise.all([group.submit(2), group.submit(3)]);
   expect(await group.submit(4)).toBe('overloaded');
   await endNext();
@@ -156,7 +156,7 @@ test('past the waiting limit an item is refused at once; those in flight do not 
 /** Commits one group that takes this long. */
 async function takeMs(groupMs: number, { group, endNext }: ReturnType<typeof start>): Promise<void> {
   void group.submit(0);
-  await nextTurn();
+  await yieldToEventLoop();
   clock.block(groupMs);
   await endNext();
 }
@@ -164,7 +164,7 @@ async function takeMs(groupMs: number, { group, endNext }: ReturnType<typeof sta
 /** Returns how many items may wait while one is in flight. */
 async function roomOf({ group }: ReturnType<typeof start>): Promise<number> {
   void group.submit(0);
-  await nextTurn();
+  await yieldToEventLoop();
   let room = 0;
   for (; group.admit(); room++) void group.submit(0);
   return room;
@@ -188,7 +188,7 @@ test('how long those who wait will take follows from the groups before, and from
   for (let group = 0; group < 100; group++) await takeMs(500, started);
   expect(started.group.secondsToDrain()).toBe(0);
   void started.group.submit(0);
-  await nextTurn();
+  await yieldToEventLoop();
   for (let item = 0; item < 10; item++) void started.group.submit(item);
   // The pace is one item in half a second.
   expect(started.group.secondsToDrain()).toBeCloseTo(5, 1);
@@ -202,7 +202,7 @@ test('what is refused by the commit does not count as drained', async () => {
   for (const started of [served, failing]) {
     for (let group = 0; group < 100; group++) await takeMs(500, started);
     void started.group.submit(0);
-    await nextTurn();
+    await yieldToEventLoop();
     void started.group.submit(0);
   }
   expect(failing.group.secondsToDrain()).toBeGreaterThan(10 * served.group.secondsToDrain());
@@ -215,7 +215,7 @@ test('refusals, however many come in one turn, keep nobody who is served from an
     for (let item = 0; item < 64; item++) void group.submit(item).then(() => (answered += 1));
   };
   fill();
-  await nextTurn();
+  await yieldToEventLoop();
   fill();
   const ended = endNext();
   // The event loop does not reach its next turn, as while it reads sockets.
@@ -230,7 +230,7 @@ test('refusals, however many come in one turn, keep nobody who is served from an
 test('items of many units count as that many: a group takes as many as it may, and a larger one goes alone', async () => {
   const { group, endNext, items } = start({ groupLimit: 5, waitingLimit: 20 });
   const outcomes = Promise.all([1, 3_000, 2, 3_001, 9_000, 3].map((item) => group.submit(item)));
-  await nextTurn();
+  await yieldToEventLoop();
   for (let round = 0; round < 4; round++) await endNext();
   expect(items()).toEqual([[1, 3_000, 2], [3_001], [9_000], [3]]);
   expect(await outcomes).toEqual(['1', '3000', '2', '3001', '9000', '3']);
@@ -239,7 +239,7 @@ test('items of many units count as that many: a group takes as many as it may, a
 test('there is room for so many units; what is larger than all of it waits where nobody else does', async () => {
   const { group, endNext } = start({ groupLimit: 5, waitingLimit: 10 });
   const first = group.submit(1);
-  await nextTurn();
+  await yieldToEventLoop();
   const large = group.submit(12_000);
   expect(await group.submit(2)).toBe('overloaded');
   await endNext();
@@ -247,7 +247,7 @@ test('there is room for so many units; what is larger than all of it waits where
   expect([await first, await large]).toEqual(['1', '12000']);
   const others = [8_000, 3_000, 2_000].map((item) => group.submit(item));
   expect(await others[1]).toBe('overloaded');
-  await nextTurn();
+  await yieldToEventLoop();
   await endNext();
   await endNext();
   expect([await others[0], await others[2]]).toEqual(['8000', '2000']);
@@ -256,7 +256,7 @@ test('there is room for so many units; what is larger than all of it waits where
 test('an item that waits too long is overloaded and never committed', async () => {
   const { group, endNext, items } = start({ answerWithinMs: 1_000 });
   void group.submit(1);
-  await nextTurn();
+  await yieldToEventLoop();
   await clock.advance(500);
   const overdue = group.submit(2);
   await clock.advance(600);
@@ -272,7 +272,7 @@ test('an item that waits too long is overloaded and never committed', async () =
 test('the time that was spent before counts, also behind an item with more time', async () => {
   const { group, endNext, items } = start({ answerWithinMs: 1_000 });
   void group.submit(1);
-  await nextTurn();
+  await yieldToEventLoop();
   const inTime = group.submit(2);
   const overdue = group.submit(3, ONE, clock.now() - 600);
   await clock.advance(400);
@@ -286,11 +286,11 @@ test('the time that was spent before counts, also behind an item with more time'
 test('an item whose group is in flight for too long is unknown, and a late outcome changes nothing', async () => {
   const { group, endNext } = start({ answerWithinMs: 1_000 });
   const underWay = group.submit(1);
-  await nextTurn();
+  await yieldToEventLoop();
   const settled = vi.fn<(outcome: string) => void>();
   void underWay.then(settled);
   await clock.advance(850);
-  await nextTurn();
+  await yieldToEventLoop();
   expect(settled).not.toHaveBeenCalled();
   await clock.advance(150);
   expect(await underWay).toBe('unknown');
@@ -301,7 +301,7 @@ test('an item whose group is in flight for too long is unknown, and a late outco
 test('what is committed is never unknown, however late its answer is given', async () => {
   const { group, endNext } = start({ answerWithinMs: 1_000 });
   const outcomes = Promise.all(Array.from({ length: 40 }, (_, item) => group.submit(item)));
-  await nextTurn();
+  await yieldToEventLoop();
   clock.block(800);
   await endNext();
   clock.block(1_000);
@@ -314,13 +314,13 @@ test.each([3_000, 100])(
     const { group } = start({ answerWithinMs });
     const answered: string[] = [];
     void group.submit(1).then((outcome) => answered.push(outcome));
-    await nextTurn();
+    await yieldToEventLoop();
     void group.submit(2).then((outcome) => answered.push(outcome));
     await clock.advance(answerWithinMs / 2);
-    await nextTurn();
+    await yieldToEventLoop();
     expect(answered).toEqual([]);
     await clock.advance(answerWithinMs / 2);
-    await nextTurn();
+    await yieldToEventLoop();
     expect(answered).toEqual(['unknown', 'overloaded']);
   },
 );
@@ -330,7 +330,7 @@ test('drain resolves when everything that was submitted is answered', async () =
   const answered: string[] = [];
   for (const item of [1, 2]) void group.submit(item).then((outcome) => answered.push(outcome));
   const drained = group.drain().then(() => [...answered]);
-  await nextTurn();
+  await yieldToEventLoop();
   await endNext();
   await endNext();
   expect(await drained).toEqual(['1', '2']);
@@ -350,7 +350,7 @@ test('small items count as being served for a second after the last one; large o
 test('an idle queue has no timer', async () => {
   const { group, endNext } = start();
   void group.submit(1);
-  await nextTurn();
+  await yieldToEventLoop();
   expect(clock.pending).toBe(1);
   await endNext();
   await clock.advance(100);
@@ -373,12 +373,12 @@ test('it is idle, committing, then answering', async () => {
   const { group, endNext } = start();
   expect(group.state()).toBe('idle');
   const outcomes = Promise.all(Array.from({ length: 40 }, (_, item) => group.submit(item)));
-  await nextTurn();
+  await yieldToEventLoop();
   expect(group.state()).toBe('committing');
   await endNext();
   expect(group.state()).toBe('answering');
   await outcomes;
-  await nextTurn();
+  await yieldToEventLoop();
   expect(group.state()).toBe('idle');
 });
 
@@ -388,9 +388,10 @@ const equal = (partnerId: number) => ({ partnerId, weight: 1 });
 async function startFull(differing: Partial<AdmissionOptions<number, string>> = {}) {
   const started = start({ groupLimit: 10, waitingLimit: 100, ...differing });
   void started.group.submit(1, equal(99));
-  await nextTurn();
+  await yieldToEventLoop();
   const admits = async (partner: Partner, units = 1) =>
-    (await Promise.race([started.group.submit(units * 1_000, partner), nextTurn('waits')])) === 'waits';
+    (await Promise.race([started.group.submit(units * 1_000, partner), yieldToEventLoop('waits')])) ===
+    'waits';
   /** Returns how many items are admitted until one is refused. */
   const admitMany = async (partner: Partner, units = 1) => {
     let count = 0;
@@ -434,7 +435,7 @@ test('when groups become slow, a partner with little is admitted beside one that
   const started = start({ groupLimit: 10, waitingLimit: 100, answerWithinMs: 1_000 });
   for (let group = 0; group < 4; group++) await takeMs(9_000, started);
   void started.group.submit(0, equal(99));
-  await nextTurn();
+  await yieldToEventLoop();
   while (started.group.admit(equal(1))) void started.group.submit(0, equal(1));
   let admitted = 0;
   for (; started.group.admit(equal(2)); admitted++) void started.group.submit(0, equal(2));

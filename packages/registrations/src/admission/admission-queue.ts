@@ -1,4 +1,4 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { FailureCode } from '@floodgate/contract';
 import type { Call, onRequestHookHandler, Principal } from '@floodgate/http';
 import { systemClock, type Clock, type Timer } from '@floodgate/service/clock';
@@ -181,7 +181,7 @@ export class AdmissionQueue<Item, Outcome> {
 
   /** Resolves when every submitted item is answered. */
   async drain() {
-    while (this.state !== 'idle') await (this.#group?.settled ?? nextTick());
+    while (this.state !== 'idle') await (this.#group?.settled ?? yieldToEventLoop());
     this.#clock.clearTimeout(this.#sweeper);
     this.#sweeper = undefined;
   }

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createLargeCalls } from './large-calls.ts';
 
@@ -32,7 +32,7 @@ function setUp(isShared = true) {
 test('without single calls, large calls start at once', async () => {
   const { call, started } = setUp(false);
   for (const name of ['a', 'b', 'c']) call(name);
-  await nextTick();
+  await yieldToEventLoop();
   expect(started).toEqual(['a', 'b', 'c']);
 });
 
@@ -50,11 +50,11 @@ test('while the process is busy none starts, until one has waited long enough', 
   const { call, close, started } = setUp();
   const startedAt = performance.now();
   call('a');
-  await nextTick();
+  await yieldToEventLoop();
   call('b');
   close('a');
   // An event loop that always has an immediate never sleeps.
-  while (started.length < 2) await nextTick();
+  while (started.length < 2) await yieldToEventLoop();
   const waitedMs = performance.now() - startedAt;
   expect(waitedMs).toBeGreaterThanOrEqual(99);
 });

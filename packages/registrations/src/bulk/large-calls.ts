@@ -20,7 +20,7 @@ export function createLargeCalls(
 ) {
   const queue = createFairQueue({
     answerWithinMs,
-    abandonsStarted: false,
+    timeoutAppliesToRunning: false,
     patienceMs: PATIENCE_MS,
     // Of one partner.
     waitingLimit: 16,

@@ -70,7 +70,7 @@ export function finalizeBatches(deps: Dependencies, clock = systemClock): JobHan
   // One job per shard runs at a time. In Postgres the others would wait for the journal head and hold a connection each.
   const { timeoutMs: patienceMs } = finalizeBatchesJob;
   // A job waits so long for another job of its shard, and then it is snoozed.
-  const options = { answerWithinMs: 500, abandonsStarted: false, patienceMs, clock };
+  const options = { answerWithinMs: 500, timeoutAppliesToRunning: false, patienceMs, clock };
   const queues = new Map<number, ReturnType<typeof createFairQueue>>();
   return async (batches, context) => {
     const queue = queues.getOrInsertComputed(batches.shardId, () => createFairQueue(options));

@@ -27,7 +27,7 @@ export function addResetRoute(
   // One at a time, so that resets do not take the connections that live registrations need.
   const queue = createFairQueue({
     answerWithinMs,
-    abandonsStarted: false,
+    timeoutAppliesToRunning: false,
     patienceMs: answerWithinMs,
     clock,
   });

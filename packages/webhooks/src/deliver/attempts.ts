@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '@floodgate/database';
-import { LEASE_SECONDS, type Consumer, type ConsumerId } from '@floodgate/journal';
+import type { Consumer, ConsumerId } from '@floodgate/journal';
 import type { Message } from './messages.ts';
 import type { Attempt } from './post-message.ts';
 
 /**
- * Records a delivered message, and the end of the next range in flight (null if there is none). Returns false if the lease was lost or the
- * endpoint was paused. Then the caller must send nothing more.
+ * Records a delivered message, and the end of the next range in flight (null if there is none). Returns false
+ * if the lease was lost or the endpoint was paused. Then the caller must send nothing more.
  */
 export async function recordDelivered(
   db: Database,
@@ -15,12 +15,13 @@ export async function recordDelivered(
   message: Message,
   { tookMs, httpStatus }: Attempt,
   nextInFlight: number | null,
-) {
-  const { shardId, id, lease } = consumer;
+): Promise<boolean> {
+  const { shardId, id, lease, leaseSeconds } = consumer;
   const { rows } = await sql<{ isKept: boolean }>`
     select webhook_delivered(
-      ${shardId}, ${id}, ${lease}, make_interval(secs => ${LEASE_SECONDS}), ${message.id}, ${message.after}, ${message.last},
-      ${message.entries}, ${tookMs}, ${httpStatus}, ${nextInFlight}
+      ${shardId}, ${id}, ${lease}, make_interval(secs => ${leaseSeconds}),
+      ${message.id}, ${message.after}, ${message.last}, ${message.entries},
+      ${tookMs}, ${httpStatus}, ${nextInFlight}
     ) as "isKept"`.execute(db);
   Object.assign(consumer, { failures: 0, failingSince: null });
   return rows[0]!.isKept;
@@ -37,7 +38,8 @@ export async function recordAttempt(
   // A deletion of the endpoint starts with the consumer, so it waits for this lock.
   await sql`
     insert into webhook_attempts (
-      shard_id, endpoint_id, at, id, message_id, after_offset, last_offset, entries, took_ms, outcome, http_status, error
+      shard_id, endpoint_id, at, id, message_id, after_offset, last_offset, entries,
+      took_ms, outcome, http_status, error
     )
     select shard_id, id, now(), ${randomUUID()}::uuid, ${message.id}::text, ${after}::bigint, ${last}::bigint,
       ${entries}::integer, ${tookMs}::integer, ${outcome}::text, ${httpStatus}::integer, ${error}::text
@@ -45,11 +47,11 @@ export async function recordAttempt(
     for key share`.execute(db);
 }
 
-const DELETED_AT_ONCE = 5_000;
+const DELETED_PER_STATEMENT = 5_000;
 
 /**
- * Deletes up to 5,000 attempts of a shard that are older than `days`, or whose endpoint was deleted. Returns whether more may be left. It
- * looks up each endpoint in the index.
+ * Deletes up to 5,000 attempts of a shard that are older than `days`, or whose endpoint was deleted. Returns
+ * whether more may be left. It looks up each endpoint in the index.
  */
 export async function expireAttempts(db: Database, shardId: number, days: number) {
   const next = (after: RawBuilder<unknown>) => sql`
@@ -69,9 +71,9 @@ export async function expireAttempts(db: Database, shardId: number, days: number
         where shard_id = ${shardId} and endpoint_id = endpoint.id and at < now() - make_interval(days => case
           when exists (select from webhook_endpoints where shard_id = ${shardId} and id = endpoint.id)
           then ${days}::integer else 0 end)
-        order by at limit ${DELETED_AT_ONCE}
+        order by at limit ${DELETED_PER_STATEMENT}
       ) old
-      limit ${DELETED_AT_ONCE}
+      limit ${DELETED_PER_STATEMENT}
     ))`.execute(db);
-  return Number(numAffectedRows) >= DELETED_AT_ONCE;
+  return Number(numAffectedRows) >= DELETED_PER_STATEMENT;
 }

@@ -17,8 +17,9 @@ const isWithin = (reach: Reach, address: string) =>
 export const forbidden = (code: string) => Object.assign(new Error('forbidden destination'), { code });
 
 /**
- * Returns the agent that sends requests. It resolves a name, checks the address and connects to it in one step, so a name that later
- * resolves to another address cannot bypass the check. Checked connections are kept for further requests.
+ * Returns the agent that sends requests. It resolves a name, checks the address and connects to it in one
+ * step, so a name that later resolves to another address cannot bypass the check. Checked connections are
+ * kept for further requests.
  */
 export function checkedAgent(
   reach: Reach,

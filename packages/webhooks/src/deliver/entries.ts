@@ -5,22 +5,26 @@ import { entryOf, registrationsOf } from '@floodgate/registrations/history';
 import { sql, type RawBuilder } from 'kysely';
 
 /** An entry as it is sent, with its position in the journal. */
-export type Item = Pick<JournalEntry, 'offset' | 'at'> & { batchId: string | undefined; json: string };
+export interface Item extends Pick<JournalEntry, 'offset' | 'at'> {
+  /** The batch of its registration. */
+  batchId: string | undefined;
+  json: string;
+}
 
 /**
- * Returns entries as they are sent: a ticket, or a registration, an admission or an entry of a waiting list as it was at that time. Leaves
- * out what was deleted. The names of tickets and gates can change later.
+ * Returns entries as they are sent: a ticket, or a registration, an admission or an entry of a waiting list
+ * as it was at that time. Leaves out what was deleted. The names of tickets and gates can change later.
  */
 export async function describeEntries(
   db: Database,
   shardId: number,
   entries: readonly JournalEntry[],
   withReference: boolean,
-) {
-  const of = Object.groupBy(entries, subjectOf);
-  const registrations = (await registrationsOf(db, shardId, of.registration ?? [])).values();
-  const admissions = await rowsOf(db, shardId, selectAdmissions, of.admission);
-  const waiting = await rowsOf(db, shardId, selectWaiting, of.waiting);
+): Promise<Item[]> {
+  const bySubject = Object.groupBy(entries, subjectOf);
+  const registrations = (await registrationsOf(db, shardId, bySubject.registration ?? [])).values();
+  const admissions = await rowsOf(db, shardId, selectAdmissions, bySubject.admission);
+  const waiting = await rowsOf(db, shardId, selectWaiting, bySubject.waiting);
   return entries.flatMap((entry): Item | Item[] => {
     const { offset, at, kind, serial } = entry;
     const itemOf = (type: string, data: object | undefined, batchId?: string) =>
@@ -57,8 +61,14 @@ const ticketOf = ({ eventId, ticketId }: Pick<JournalEntry, 'eventId' | 'ticketI
   organizedEventTicketID: ticketId,
 });
 
-type Admission = Record<'registration' | 'ticketId' | 'passCode', number> &
-  Record<'prefix' | 'gate', string> & { admittedAt: Date };
+interface Admission {
+  registration: number;
+  ticketId: number;
+  passCode: number;
+  prefix: string;
+  gate: string;
+  admittedAt: Date;
+}
 
 const selectAdmissions: Select<Admission> = (shardId, serials) => sql`
     select a.serial, a.registration, r.ticket_id as "ticketId", r.pass_code as "passCode", e.pass_prefix as prefix,
@@ -77,13 +87,17 @@ function admissionOf(entry: JournalEntry, row: Admission | undefined) {
   return { passReference, ...ticketOf({ ...entry, ticketId }), gate, dateAdmitted, ...changeOf(entry) };
 }
 
-type Waiting = { ticketId: number; expiresAt: Date | null } & Record<
-  'id' | 'seats' | 'partnerReference',
-  unknown
->;
+interface Waiting {
+  id: string;
+  ticketId: number;
+  seats: number;
+  partnerReference: string | null;
+  expiresAt: Date | null;
+}
 
 const selectWaiting: Select<Waiting> = (shardId, serials) => sql`
-    select serial, id, ticket_id as "ticketId", seats, partner_reference as "partnerReference", expires_at as "expiresAt"
+    select serial, id, ticket_id as "ticketId", seats, partner_reference as "partnerReference",
+      expires_at as "expiresAt"
     from waiting_entries where shard_id = ${shardId} and serial = any(${serials}::bigint[])`;
 
 /** Returns an entry of a waiting list without its contact. */

@@ -30,7 +30,9 @@ const BUSY = new Set([429, 502, 503, 504]);
 export interface Sender {
   /** The HTTP agent, by the mode of the event. */
   agents: Record<Mode, Dispatcher>;
-  /** Whether messages of test events are sent: in development, to receivers on the same machine or network. */
+  /**
+   * Whether messages of test events are sent: in development, to receivers on the same machine or network.
+   */
   sendsTestEvents: boolean;
   onAttempt: (outcome: Attempt['outcome'], entries?: number) => void;
 }
@@ -43,7 +45,10 @@ export function obstacleOf({ hasAccess, mode }: EndpointToDeliver, { sendsTestEv
 
 type Content = Pick<Message, 'id' | 'body'> & Partial<Message>;
 
-/** Signs and sends a message once. Never rejects: a failure is an outcome. `signal` is aborted when the process stops. */
+/**
+ * Signs and sends a message once. Never rejects: a failure is an outcome. `signal` is aborted when the
+ * process stops.
+ */
 export async function postMessage(
   sender: Sender,
   endpoint: EndpointToDeliver,

@@ -8,8 +8,8 @@ const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 const AZURE_HOST = '168.63.129.16';
 
 /**
- * Returns whether an address is public: not private, loopback, link-local, multicast or reserved, and not a form that embeds another
- * address.
+ * Returns whether an address is public: not private, loopback, link-local, multicast or reserved, and not a
+ * form that embeds another address.
  */
 export function isPublicAddress(text: string) {
   // The library accepts more forms than the system.

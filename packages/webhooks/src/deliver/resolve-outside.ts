@@ -11,8 +11,8 @@ const PATIENCE = { timeout: 1_500, tries: 2 } as const;
 const OF_THIS_MACHINE = /^(?:.+\.)?localhost\.?$/i;
 
 /**
- * Returns a resolver that asks only name servers, by default those of the system. getaddrinfo would run in the thread pool, where
- * four names whose server does not answer block all others, and all file access.
+ * Returns a resolver that asks only name servers, by default those of the system. getaddrinfo would run in
+ * the thread pool, where four names whose server does not answer block all others, and all file access.
  */
 export const resolveOutside =
   (servers?: readonly string[]): Resolve =>
@@ -23,6 +23,6 @@ export const resolveOutside =
     if (servers) resolver.setServers(servers);
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
-    const found = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    return found.map((address) => ({ address, family: isIP(address) }));
+    const addresses = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return addresses.map((address) => ({ address, family: isIP(address) }));
   };

@@ -4,23 +4,25 @@ import { createSemaphore, type TaskResult } from '@floodgate/service';
 import { sql } from 'kysely';
 import { loadEndpoint } from '../endpoints.ts';
 import { recordAttempt } from './attempts.ts';
-import type { DeliverOptions } from './deliver.ts';
 import { buildTestMessage } from './messages.ts';
 import { postMessage } from './post-message.ts';
+import type { WebhookDeliveryOptions } from './serve-endpoint.ts';
 
 /**
- * Maximum number of tests that are sent at once. A test that takes longer than the patience releases its permit, so a slow receiver does
- * not delay other tests.
+ * Maximum number of tests that are sent at the same time. A test that takes longer than the patience releases
+ * its permit, so a slow receiver does not delay other tests.
  */
 const CONCURRENCY = 20;
 const PATIENCE_MS = 500;
 
 /** Sends requested test messages, each once, in any state of the webhook. */
-export function createTestSender({ db, log, sender }: DeliverOptions) {
+export function createTestSender({ db, log, sender }: WebhookDeliveryOptions) {
   const stopping = new AbortController();
   const shards = rememberShards(db);
   const withPermit = createSemaphore(CONCURRENCY, PATIENCE_MS);
-  /** Running tests by webhook. Each webhook has at most one, so a receiver that hangs cannot take all permits. */
+  /**
+   * Running tests by webhook. Each webhook has at most one, so a receiver that hangs cannot take all permits.
+   */
   const sending = new Map<string, Promise<void>>();
   let polling: Promise<'more' | 'done'> = Promise.resolve('done');
 
@@ -46,7 +48,8 @@ export function createTestSender({ db, log, sender }: DeliverOptions) {
   return {
     /** Starts to send the requested tests. Does not wait for the receivers. */
     async poll(): Promise<TaskResult> {
-      await (polling = inEachShard(db, startIn, shards));
+      polling = inEachShard(db, startIn, shards);
+      await polling;
       return sending.size > 0 ? 'done' : 'idle';
     },
     /** Aborts tests in flight. Resolves when none is left. */
@@ -61,8 +64,8 @@ export function createTestSender({ db, log, sender }: DeliverOptions) {
 type RequestedTest = ConsumerId & { messageId: string };
 
 /**
- * Takes the requested tests of a shard, except those of the endpoints `except`. Each test is taken once. After a crash it must be requested
- * again.
+ * Takes the requested tests of a shard, except those of the endpoints `except`. Each test is taken once.
+ * After a crash it must be requested again.
  */
 async function takeTests(db: Database, shardId: number, except: readonly string[]) {
   const { rows } = await sql<RequestedTest>`

@@ -1,23 +1,43 @@
-import type { onRequestHookHandler } from 'fastify';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Database } from '@floodgate/database';
 import { quotaLeases, type QuotaLease } from '@floodgate/database/limits/quota-lease';
 import { announcedBytes, requestsOf } from '@floodgate/http';
-import { systemClock, type Logger } from '@floodgate/service';
+import { systemClock, type Clock, type Logger } from '@floodgate/service';
+import { counterIdOf, type LimitedCaller } from './limited-caller.ts';
+
+export type { LimitedCaller };
+
+export interface RateLimitOptions {
+  /**
+   * Has the shared counters. Needs its own connections: otherwise the reads of a caller over its limit would
+   * block them.
+   */
+  db: Database;
+  log: Logger;
+  /** Returns the authenticated caller of a request. */
+  callerOf: (request: FastifyRequest) => LimitedCaller;
+  clock?: Clock | undefined;
+}
 
 /**
- * Returns the hook that enforces the limits of partners on every route, before the body is read. It counts
- * over all processes, without a round trip per request. `db` has the shared counter. It needs its own
- * connections: otherwise the reads of a partner over its limit would block it.
+ * Returns the hook that enforces the limits of callers on every route, before the body is read. It counts
+ * over all processes, without a round trip per request.
  */
-export function limitRate(db: Database, log: Logger, clock = systemClock): onRequestHookHandler {
-  // Bounded by the number of partners that have a limit.
+export function limitRate({
+  db,
+  log,
+  callerOf,
+  clock = systemClock,
+}: RateLimitOptions): onRequestHookHandler {
+  // Bounded by the number of callers that have a limit.
   const leases = new Map<number, QuotaLease>();
   const createLease = quotaLeases(db, log, 'rate_limit_windows', clock);
   return (request, reply, done) => {
-    const { partnerId, requestsPerSecond } = request.principal;
+    const caller = callerOf(request);
+    const { requestsPerSecond } = caller;
     // Most partners have no limit. Their requests skip the promise.
     if (requestsPerSecond === null) return done();
-    const lease = leases.getOrInsertComputed(partnerId, createLease);
+    const lease = leases.getOrInsertComputed(counterIdOf(caller), createLease);
     let counted = 0;
     request.countAs = async (requests: number) => {
       const more = requests - counted;
@@ -42,5 +62,5 @@ export function limitRate(db: Database, log: Logger, clock = systemClock): onReq
   };
 }
 
-/** For partners without a limit. */
+/** For callers without a limit. */
 export const countNothing = () => Promise.resolve(true);

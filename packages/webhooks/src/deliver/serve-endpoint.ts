@@ -7,6 +7,7 @@ import {
   retryLater,
   throttle,
   type Consumer,
+  type ConsumersOptions,
   type RunEnd,
 } from '@floodgate/journal';
 import type { Logger } from '@floodgate/service';
@@ -18,7 +19,8 @@ import { obstacleOf, postMessage, type Attempt, type Sender } from './post-messa
 import { mustDisable, retryDelayMs } from './retry-schedule.ts';
 
 // read range ──▶ build message ──▶ sign, post ──▶ record ──▶ next message
-//                                     └─ not delivered ──▶ retry later, throttle or disable: the range stays in flight
+//                                     └─ not delivered ──▶ retry later, throttle or disable.
+//                                                         The range stays in flight.
 
 /** An endpoint is served for this long before other endpoints are served. */
 const SLICE_MS = 1_000;
@@ -29,13 +31,14 @@ const AFTER_SLOW_MS = 1_000;
 /** How often a webhook without access is checked for a new grant or key. */
 const CHECK_ACCESS_AFTER_MS = 5_000;
 
-export interface DeliverOptions {
+/** The dependencies of all deliveries of webhooks. */
+export interface WebhookDeliveryOptions {
   db: Database;
   log: Logger;
   sender: Sender;
 }
 
-interface Run extends DeliverOptions {
+interface Run extends WebhookDeliveryOptions {
   consumer: Consumer;
   endpoint: EndpointToDeliver;
   /** Aborted when the process stops. */
@@ -43,14 +46,17 @@ interface Run extends DeliverOptions {
 }
 
 /**
- * Returns a function that delivers to an endpoint for a short time. It serves at most `slowLimit` slow endpoints at once, so that they do
- * not delay the others.
+ * Returns the run of a webhook's consumer: it delivers to the endpoint for a short time. It serves at most
+ * `slowLimit` slow endpoints at the same time, so that they do not delay the others.
  */
-export function createDelivery(options: DeliverOptions, slowLimit: number) {
+export function createEndpointRun(
+  options: WebhookDeliveryOptions,
+  slowLimit: number,
+): ConsumersOptions['run'] {
   const { db, sender } = options;
   let slow = 0;
 
-  return async function deliver(consumer: Consumer, signal: AbortSignal) {
+  return async function serveEndpoint(consumer: Consumer, signal: AbortSignal) {
     const endpoint = await loadEndpoint(db, consumer);
     // The endpoint was deleted together with its consumer.
     if (!endpoint) return 'released';
@@ -73,7 +79,7 @@ export function createDelivery(options: DeliverOptions, slowLimit: number) {
 }
 
 /** Delivers messages for a short time. Each message is sent after the previous one was accepted. */
-async function deliverMessages(run: Run, reader: MessageReader) {
+async function deliverMessages(run: Run, reader: MessageReader): Promise<RunEnd> {
   const { db, consumer } = run;
   const first = await reader.next();
   if (typeof first === 'string') return restartChain(db, consumer);
@@ -84,7 +90,7 @@ async function deliverMessages(run: Run, reader: MessageReader) {
   return deliverFrom(run, reader, first);
 }
 
-async function deliverFrom(run: Run, reader: MessageReader, first: Message) {
+async function deliverFrom(run: Run, reader: MessageReader, first: Message): Promise<RunEnd> {
   const { db, consumer, endpoint, sender, signal } = run;
   const endsAt = performance.now() + SLICE_MS;
   for (let message: Message | null = first; message !== null;) {
@@ -100,7 +106,7 @@ async function deliverFrom(run: Run, reader: MessageReader, first: Message) {
   return 'more';
 }
 
-async function afterFailure(run: Run, message: Message, attempt: Attempt) {
+async function afterFailure(run: Run, message: Message, attempt: Attempt): Promise<RunEnd> {
   const { db, consumer, endpoint } = run;
   // First, so that a message whose attempt is recorded is sent again as it was.
   await keepRefused(db, consumer, endpoint, message);
@@ -115,10 +121,13 @@ async function afterFailure(run: Run, message: Message, attempt: Attempt) {
 }
 
 /**
- * Disables an endpoint until it is resumed, and adds the notice to its partner in the same commit. Changes nothing if the lease was
- * lost.
+ * Disables an endpoint until it is resumed, and adds the notice to its partner in the same commit. Changes
+ * nothing if the lease was lost.
  */
-async function disableEndpoint({ db, log, consumer }: Run, reason: Webhook['disabledReason']) {
+async function disableEndpoint(
+  { db, log, consumer }: Run,
+  reason: Webhook['disabledReason'],
+): Promise<RunEnd> {
   const isDisabled = await inTransaction(db, async (transaction) => {
     // Locks the consumer first, like the actions.
     if (!(await disable(transaction, consumer))) return false;
@@ -130,7 +139,7 @@ async function disableEndpoint({ db, log, consumer }: Run, reason: Webhook['disa
   // The log omits the URL, which may contain a secret.
   const facts = { webhook: consumer.id, eventId: consumer.eventId, reason };
   if (isDisabled && reason !== 'test_event') log.warn(facts, 'a webhook was disabled');
-  return 'released' as const;
+  return 'released';
 }
 
 /** The next entries have expired. A new chain starts at the oldest entry that is kept. */
@@ -143,7 +152,7 @@ const restartChain = (db: Database, consumer: Consumer): Promise<RunEnd> =>
   });
 
 /** There is no message yet. Moves the cursor past entries of other types. */
-async function skipToEnd({ db, consumer }: Run, { cursor, hasMore }: MessageReader) {
+async function skipToEnd({ db, consumer }: Run, { cursor, hasMore }: MessageReader): Promise<RunEnd> {
   if (cursor === consumer.cursor && consumer.inFlightUntil === null) return 'caught-up';
   if (!(await advance(db, consumer, cursor))) return 'released';
   return hasMore ? 'more' : 'caught-up';
