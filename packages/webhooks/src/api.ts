@@ -58,7 +58,9 @@ export const webhooksApi = defineApi({
       routes(api) {
         addReads(api, db, queue);
         addSettings(api, db, queue, allowsHttp);
-        addSending(api, db, queue);
+        addReplayAndRotation(api, db, queue);
+        addPauseAndResume(api, db, queue);
+        addTestAndDelete(api, db, queue);
       },
     };
   },
@@ -130,7 +132,7 @@ function addReads(api: Routes, db: Database, queue: Queue) {
   );
 }
 
-/** Adds the routes that create, change and delete a webhook. */
+/** Adds the routes that set what is sent, and where. */
 function addSettings(api: Routes, db: Database, queue: Queue, allowsHttp: boolean) {
   const [create, update] = [createWebhookAction(allowsHttp), updateWebhookAction(allowsHttp)];
   api.post(
@@ -171,44 +173,10 @@ function addSettings(api: Routes, db: Database, queue: Queue, allowsHttp: boolea
         act(db, update, { ...request.body, ...request.params }, request.principal, withoutSecret),
       ),
   );
-  api.post(
-    '/webhooks/:webhookId/rotate',
-    {
-      schema: {
-        ...ON_ONE,
-        operationId: 'rotateWebhookSecret',
-        summary: 'Rotate Webhook Secret',
-        description:
-          'Creates a new secret and a new key. Only this answer contains the secret. During the overlap, messages are also signed with the ' +
-          'previous ones. The body is optional, and so are its fields.',
-        body: WebhookRotation,
-        response: answersOf(WebhookWithSecret),
-      },
-    },
-    async (request, reply) =>
-      answer(queue, request, reply, () =>
-        act(db, rotateWebhookAction, { ...request.body, ...request.params }, request.principal, withSecret),
-      ),
-  );
-  api.delete(
-    '/webhooks/:webhookId',
-    {
-      schema: {
-        ...ON_ONE,
-        operationId: 'deleteWebhook',
-        summary: 'Delete Webhook',
-        description: 'Deletes a webhook with its secrets and attempts. Returns the deleted webhook.',
-      },
-    },
-    async (request, reply) =>
-      answer(queue, request, reply, () =>
-        act(db, deleteWebhookAction, request.params, request.principal, withoutSecret),
-      ),
-  );
 }
 
-/** Adds the routes that decide what is sent, and when. */
-function addSending(api: Routes, db: Database, queue: Queue) {
+/** Adds the routes that send again, and sign with other keys. */
+function addReplayAndRotation(api: Routes, db: Database, queue: Queue) {
   api.post(
     '/webhooks/:webhookId/replay',
     {
@@ -231,6 +199,29 @@ function addSending(api: Routes, db: Database, queue: Queue) {
         ),
       ),
   );
+  api.post(
+    '/webhooks/:webhookId/rotate',
+    {
+      schema: {
+        ...ON_ONE,
+        operationId: 'rotateWebhookSecret',
+        summary: 'Rotate Webhook Secret',
+        description:
+          'Creates a new secret and a new key. Only this answer contains the secret. During the overlap, messages are also signed with the ' +
+          'previous ones. The body is optional, and so are its fields.',
+        body: WebhookRotation,
+        response: answersOf(WebhookWithSecret),
+      },
+    },
+    async (request, reply) =>
+      answer(queue, request, reply, () =>
+        act(db, rotateWebhookAction, { ...request.body, ...request.params }, request.principal, withSecret),
+      ),
+  );
+}
+
+/** Adds the routes that stop and start the messages. */
+function addPauseAndResume(api: Routes, db: Database, queue: Queue) {
   api.post(
     '/webhooks/:webhookId/pause',
     {
@@ -265,6 +256,10 @@ function addSending(api: Routes, db: Database, queue: Queue) {
         act(db, resumeWebhookAction, request.params, request.principal, withoutSecret),
       ),
   );
+}
+
+/** Adds the routes that try a webhook out, and end it. */
+function addTestAndDelete(api: Routes, db: Database, queue: Queue) {
   api.post(
     '/webhooks/:webhookId/test',
     {
@@ -280,6 +275,21 @@ function addSending(api: Routes, db: Database, queue: Queue) {
     async (request, reply) =>
       answer(queue, request, reply, () =>
         act(db, testWebhookAction, request.params, request.principal, ({ messageId }) => ({ messageId })),
+      ),
+  );
+  api.delete(
+    '/webhooks/:webhookId',
+    {
+      schema: {
+        ...ON_ONE,
+        operationId: 'deleteWebhook',
+        summary: 'Delete Webhook',
+        description: 'Deletes a webhook with its secrets and attempts. Returns the deleted webhook.',
+      },
+    },
+    async (request, reply) =>
+      answer(queue, request, reply, () =>
+        act(db, deleteWebhookAction, request.params, request.principal, withoutSecret),
       ),
   );
 }
