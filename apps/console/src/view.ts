@@ -99,7 +99,7 @@ function cellHtml(name: string, cell: unknown) {
   if (typeof cell === 'object') return objectHtml(cell);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell === 'number' && MILLISECONDS.test(name)) return html`${(cell / 1_000).toFixed(1)} s`;
-  return html`${String(cell)}`;
+  return html`${textOf(cell)}`;
 }
 
 function objectHtml(cell: object) {

@@ -33,8 +33,8 @@ export function tableOf(things: readonly Record<string, Cell>[]) {
 }
 
 /** Returns a table of these fields of things. */
-export const columnsOf = <Thing extends Record<Name, Cell>, Name extends string>(
-  things: readonly Thing[],
+export const columnsOf = <Name extends string>(
+  things: readonly Readonly<Record<Name, Cell>>[],
   names: readonly Name[],
 ) => tableOf(things.map((thing) => Object.fromEntries(names.map((name) => [name, thing[name]]))));
 

@@ -21,8 +21,8 @@ const Preview = Type.Object({
   from: Type.Optional(text(3, 320)),
 });
 
-/** Without settings, an operation that sends an e-mail fails. */
-export const mailOperations = (settings: TestMailSettings = {}) => ({
+/** What is sent to the attendees of an event. */
+const ofEvents = {
   mailStatus: queryOperation(
     'GET /mail',
     'Show the progress of e-mails',
@@ -60,6 +60,9 @@ export const mailOperations = (settings: TestMailSettings = {}) => ({
     'Send all passes again',
     actions.resendAllMailAction,
   ),
+};
+
+const previewAndTest = (settings: TestMailSettings) => ({
   mailPreview: queryOperation(
     'GET /events/{eventId}/mail/preview',
     'Compose the confirmation of an event with made-up data: as HTML, text and EML',
@@ -90,6 +93,10 @@ export const mailOperations = (settings: TestMailSettings = {}) => ({
       return sendTestMail(settings, to);
     },
   ),
+});
+
+/** Addresses that get no e-mails. */
+const suppressions = {
   suppressionList: queryOperation(
     'GET /mail/suppressions',
     'List suppressed addresses',
@@ -102,4 +109,11 @@ export const mailOperations = (settings: TestMailSettings = {}) => ({
     'Send to an address again',
     actions.liftSuppressionAction,
   ),
+};
+
+/** Without settings, an operation that sends an e-mail fails. */
+export const mailOperations = (settings: TestMailSettings = {}) => ({
+  ...ofEvents,
+  ...previewAndTest(settings),
+  ...suppressions,
 });

@@ -128,7 +128,7 @@ export const replaceAttendeeAction = defineAction({
   },
 });
 
-const limit = whole(1, 100_000);
+const RedriveLimit = whole(1, 100_000);
 
 /** Selects failed batches: all, those with these ids, or those of an event. */
 export const RedriveSelection = Type.Object({
@@ -136,13 +136,17 @@ export const RedriveSelection = Type.Object({
     Type.Array(Type.String({ pattern: UUID_PATTERN }), { minItems: 1, description: 'UUIDs' }),
   ),
   eventId: typedAs('--event', Type.Optional(Id)),
-  limit: Type.Optional(limit),
+  limit: Type.Optional(RedriveLimit),
 });
 
 /** Redrives selected batches of a shard, oldest first. Returns their ids. */
 export const redriveAction = defineAction({
   name: 'batch.redrive',
-  input: Type.Object({ ...RedriveSelection.properties, shardId: whole(0, 2_147_483_647), limit }),
+  input: Type.Object({
+    ...RedriveSelection.properties,
+    shardId: whole(0, 2_147_483_647),
+    limit: RedriveLimit,
+  }),
   run: async (transaction, selection, note) => {
     const batchIds = await redriveBatches(transaction, selection);
     const change = { before: { state: 'failed' }, after: { state: 'pending' } };

@@ -53,6 +53,10 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
   )
     .description('state of a registration')
     .argument('<passReference>', 'its pass reference', parseText);
+  addChanges(registration, cli);
+}
+
+function addChanges(registration: Command, cli: Cli) {
   const actionCommand = actionCommands(registration, cli, () => import('./actions.ts'));
   actionCommand(
     'cancel',

@@ -36,74 +36,76 @@ function forOperators<Input extends TObject>(action: Action<Input, Effect | Refu
   });
 }
 
-/** The operations on partners' webhooks. URLs with http are accepted in development only. */
-export const webhookOperations = (allowsHttp = false) => {
-  const changes = operatorActions(allowsHttp);
-  return {
-    webhookList: queryOperation(
-      'GET /events/{eventId}/webhooks',
-      'List the webhooks of an event',
-      'webhookList',
-      Type.Object({ eventId: Id }),
-      async (db, { eventId }, caller) => {
-        const { shardId } = await findEvent(db, eventId);
-        const endpoints = await listEndpoints(db, { shardId, eventId });
-        return endpoints.map((endpoint) => seenBy(caller, shownOf(endpoint)));
-      },
-    ),
-    webhookShow: queryOperation(
-      'GET /webhooks/{webhookId}',
-      'Show a webhook without its secret',
-      'webhookShow',
-      WebhookPath,
-      async (db, { webhookId }, caller) => {
-        const endpoint = await requireEndpoint(db, webhookId);
-        const oldestMs = await lagOf(db, endpoint);
-        const notice = (await findNotice(db, endpoint)) ?? null;
-        return { ...seenBy(caller, shownOf(endpoint)), oldestMs, notice };
-      },
-    ),
-    webhookAttempts: queryOperation(
-      'GET /webhooks/{webhookId}/attempts',
-      'List the latest attempts, latest first',
-      'webhookAttempts',
-      Type.Object({ ...WebhookPath.properties, limit: Limit }),
-      async (db, { webhookId, limit = 50 }) => listAttempts(db, await requireEndpoint(db, webhookId), limit),
-    ),
-    webhookCreate: actionOperation(
-      'POST /events/{eventId}/webhooks',
-      "Send the changes of a partner's registrations to a URL",
-      changes.create,
-    ),
-    webhookUpdate: actionOperation('PATCH /webhooks/{webhookId}', 'Change a webhook', changes.update),
-    webhookTest: actionOperation('POST /webhooks/{webhookId}/test', 'Send a test message', changes.test),
-    webhookReplay: actionOperation(
-      'POST /webhooks/{webhookId}/replay',
-      'Send all entries since a time again',
-      changes.replay,
-    ),
-    webhookRotate: actionOperation(
-      'POST /webhooks/{webhookId}/rotate',
-      'Create a new secret',
-      changes.rotate,
-    ),
-    webhookPause: actionOperation(
-      'POST /webhooks/{webhookId}/pause',
-      'Stop its messages until resume',
-      changes.pause,
-    ),
-    webhookResume: actionOperation(
-      'POST /webhooks/{webhookId}/resume',
-      'Resume its messages where they stopped',
-      changes.resume,
-    ),
-    webhookDelete: actionOperation(
-      'DELETE /webhooks/{webhookId}',
-      'Delete it with its secrets and attempts',
-      changes.delete,
-    ),
-  };
+/** Operations that only read. */
+const queries = {
+  webhookList: queryOperation(
+    'GET /events/{eventId}/webhooks',
+    'List the webhooks of an event',
+    'webhookList',
+    Type.Object({ eventId: Id }),
+    async (db, { eventId }, caller) => {
+      const { shardId } = await findEvent(db, eventId);
+      const endpoints = await listEndpoints(db, { shardId, eventId });
+      return endpoints.map((endpoint) => seenBy(caller, shownOf(endpoint)));
+    },
+  ),
+  webhookShow: queryOperation(
+    'GET /webhooks/{webhookId}',
+    'Show a webhook without its secret',
+    'webhookShow',
+    WebhookPath,
+    async (db, { webhookId }, caller) => {
+      const endpoint = await requireEndpoint(db, webhookId);
+      const oldestMs = await lagOf(db, endpoint);
+      const notice = (await findNotice(db, endpoint)) ?? null;
+      return { ...seenBy(caller, shownOf(endpoint)), oldestMs, notice };
+    },
+  ),
+  webhookAttempts: queryOperation(
+    'GET /webhooks/{webhookId}/attempts',
+    'List the latest attempts, latest first',
+    'webhookAttempts',
+    Type.Object({ ...WebhookPath.properties, limit: Limit }),
+    async (db, { webhookId, limit = 50 }) => listAttempts(db, await requireEndpoint(db, webhookId), limit),
+  ),
 };
+
+const changeOperations = (changes: ReturnType<typeof operatorActions>) => ({
+  webhookCreate: actionOperation(
+    'POST /events/{eventId}/webhooks',
+    "Send the changes of a partner's registrations to a URL",
+    changes.create,
+  ),
+  webhookUpdate: actionOperation('PATCH /webhooks/{webhookId}', 'Change a webhook', changes.update),
+  webhookTest: actionOperation('POST /webhooks/{webhookId}/test', 'Send a test message', changes.test),
+  webhookReplay: actionOperation(
+    'POST /webhooks/{webhookId}/replay',
+    'Send all entries since a time again',
+    changes.replay,
+  ),
+  webhookRotate: actionOperation('POST /webhooks/{webhookId}/rotate', 'Create a new secret', changes.rotate),
+  webhookPause: actionOperation(
+    'POST /webhooks/{webhookId}/pause',
+    'Stop its messages until resume',
+    changes.pause,
+  ),
+  webhookResume: actionOperation(
+    'POST /webhooks/{webhookId}/resume',
+    'Resume its messages where they stopped',
+    changes.resume,
+  ),
+  webhookDelete: actionOperation(
+    'DELETE /webhooks/{webhookId}',
+    'Delete it with its secrets and attempts',
+    changes.delete,
+  ),
+});
+
+/** The operations on partners' webhooks. URLs with http are accepted in development only. */
+export const webhookOperations = (allowsHttp = false) => ({
+  ...queries,
+  ...changeOperations(operatorActions(allowsHttp)),
+});
 
 export type ShownWebhook = ReturnType<typeof shownOf>;
 export type ChangedWebhook = ReturnType<typeof shownAfter>;
