@@ -22,7 +22,10 @@ export interface PageRequest {
     operation: Query<Input, Result>,
     given: Filled<Input>,
   ): Promise<Result | undefined>;
-  /** Returns a link to the form of an operation, with these fields filled. Empty if the operator lacks its scope. */
+  /**
+   * Returns a link to the form of an operation, with these fields filled. Empty if the operator lacks its
+   * scope.
+   */
   action<Input extends TObject>(
     this: void,
     operation: Operation<Input>,

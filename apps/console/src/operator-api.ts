@@ -65,7 +65,10 @@ function addRoute(api: FastifyInstance, operation: Operation, { db }: ConsoleCon
   });
 }
 
-/** Returns the schema as JSON Schema, which has no types for times and regular expressions, and knows no command line. */
+/**
+ * Returns the schema as JSON Schema, which has no types for times and regular expressions, and knows no
+ * command line.
+ */
 const describe = (schema: TSchema) =>
   JSON.parse(
     JSON.stringify(schema, withoutOptions),

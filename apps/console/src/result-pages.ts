@@ -28,7 +28,10 @@ function page<Input extends TObject, Result>(
   ];
 }
 
-/** Returns the pages after forms that show the result, by the id of the operation: secrets, and what was read. No other page has them. */
+/**
+ * Returns the pages after forms that show the result, by the id of the operation: secrets, and what was read.
+ * No other page has them.
+ */
 export function resultPages(operations: Operations): ReadonlyMap<string, ResultPage> {
   return new Map([
     page(operations.keyIssue, SHOWN_ONCE, (key) =>

@@ -6,8 +6,10 @@ import type { Action } from './actions.ts';
 import { inputOf, valueOf, type Given } from './input.ts';
 
 /**
- * Returns a function that adds a command to a group. The command performs an action, which `choose` returns of those that `load` imports.
- * The action's input comes from the command's arguments and options. The command prints the result with --json, otherwise the text that
+ * Returns a function that adds a command to a group. The command performs an action, which `choose` returns
+ * of those that `load` imports.
+ * The action's input comes from the command's arguments and options. The command prints the result with
+ * --json, otherwise the text that
  * `answerOf` returns.
  */
 export const actionCommands =
@@ -31,8 +33,10 @@ export const actionCommands =
   };
 
 /**
- * Runs `work` with the input that the command line has for a schema. The value of a field comes from the option or argument that its schema
- * names, otherwise from the one with its name. Fields without a value are absent. InvalidInput names fields as the operator types them.
+ * Runs `work` with the input that the command line has for a schema. The value of a field comes from the
+ * option or argument that its schema
+ * names, otherwise from the one with its name. Fields without a value are absent. InvalidInput names fields
+ * as the operator types them.
  */
 export async function withInput<Input extends TObject, Result>(
   command: CommandUnknownOpts,
@@ -64,7 +68,10 @@ function typedFor(command: CommandUnknownOpts, field: string, rule: TSchema): un
   return index < command.args.length ? command.processedArgs[index] : undefined;
 }
 
-/** Returns what the operator types for a field: an option, or the name of an argument. Otherwise the name of the field. */
+/**
+ * Returns what the operator types for a field: an option, or the name of an argument. Otherwise the name of
+ * the field.
+ */
 function nameOf(command: CommandUnknownOpts, field: string, rule?: TSchema) {
   if (rule?.option) return rule.option;
   const option = command.options.find((one) => one.attributeName() === field);

@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 
-// The input of actions and operations comes as texts or JSON: from a command line, a form, an address or a body.
+// The input of actions and operations comes as texts or JSON: from a command line, a form, an address or a
+// body.
 
 /** What an operator types on the command line for a field: an option, or the name of an argument. */
 type OptionName = `--${string}` | `<${string}>`;
@@ -35,7 +36,8 @@ const allOf = (schema: TSchema): TSchema[] => (schema['anyOf'] as TSchema[] | un
 const has = (schema: TSchema, ...types: string[]) =>
   allOf(schema).some(({ type }) => types.includes(type as string));
 
-// As on the command line: "5.000" is five thousand to one person and five to another, so it stands for no number.
+// As on the command line: "5.000" is five thousand to one person and five to another, so it stands for no
+// number.
 const WHOLE = /^-?(0|[1-9]\d*)$/;
 const AMOUNT = /^\d+(\.\d{1,2})?$/;
 

@@ -5,7 +5,8 @@ import { Failure } from '@floodgate/service/failure';
 import { parseText } from './arguments.ts';
 import type { Answer } from './output.ts';
 
-// The program defines all commands at its start. A command imports the modules for its work only when it runs: loading them takes
+// The program defines all commands at its start. A command imports the modules for its work only when it
+// runs: loading them takes
 // ten times as long as all the definitions.
 
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -62,7 +63,9 @@ export function onDatabaseRun(
   });
 }
 
-/** Like `onDatabaseRun`, for changes. The audit log names `actor`: --by, or the user of the operating system. */
+/**
+ * Like `onDatabaseRun`, for changes. The audit log names `actor`: --by, or the user of the operating system.
+ */
 export function onChangeRun(
   command: Command<unknown[]>,
   cli: Cli,

@@ -8,7 +8,10 @@ import type { Area, Scope } from './access.ts';
 export interface Caller {
   /** As in the audit log. */
   name: string;
-  /** Returns whether the caller has a scope. Some results show less without another scope than that of the operation. */
+  /**
+   * Returns whether the caller has a scope. Some results show less without another scope than that of the
+   * operation.
+   */
   may: (scope: Scope) => boolean;
 }
 
@@ -34,7 +37,8 @@ interface Facts<Input extends TObject> {
 /** One operation, declared once for the operator API, the console and the command line. */
 export interface Operation<Input extends TObject = TObject, Result = unknown> extends Facts<Input> {
   /**
-   * Runs the operation with fields from outside, which can be anything. Throws InvalidInput and Failure, as actions do. Resolves to a
+   * Runs the operation with fields from outside, which can be anything. Throws InvalidInput and Failure, as
+   * actions do. Resolves to a
    * Response if the result is too large for memory.
    */
   run(this: void, db: Database, given: object, caller: Caller): Promise<Result>;

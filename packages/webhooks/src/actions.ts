@@ -50,7 +50,10 @@ export const isRefused = (outcome: object): outcome is Refused => 'refused' in o
 export const NO_SUCH_WEBHOOK: Refused = { refused: '70', reason: 'no such webhook' };
 const PAUSED_BY_OPERATOR: Refused = { refused: '72', reason: 'the operator has paused this webhook' };
 
-/** The effect of every action. Some have more: new keys, whose secret no other operation returns, or the id of a test message. */
+/**
+ * The effect of every action. Some have more: new keys, whose secret no other operation returns, or the id of
+ * a test message.
+ */
 export interface Changed {
   /** The webhook after the action. After it was deleted: the webhook before. */
   endpoint: Endpoint;
@@ -66,7 +69,10 @@ const SINCE_RULE = 'a time with an offset';
 const Entries = typedAs('--entries', WebhookRequest.properties.entriesPerMessage);
 const OverlapHours = typedAs('--overlap', WebhookRotation.properties.overlapHours);
 
-/** Returns the action that adds a webhook of a partner under an event. URLs with http are accepted in development only. */
+/**
+ * Returns the action that adds a webhook of a partner under an event. URLs with http are accepted in
+ * development only.
+ */
 export const createWebhookAction = (allowsHttp: boolean) =>
   defineAction({
     name: 'webhook.create',
@@ -144,7 +150,10 @@ export const pauseWebhookAction = onWebhook({
   },
 });
 
-/** Resumes the messages of a webhook where they stopped. A partner cannot resume a webhook that an operator paused. */
+/**
+ * Resumes the messages of a webhook where they stopped. A partner cannot resume a webhook that an operator
+ * paused.
+ */
 export const resumeWebhookAction = onWebhook({
   name: 'webhook.resume',
   input: OneWebhook,
@@ -221,7 +230,10 @@ interface ChangeOfWebhook<Input extends OnOneWebhook, Effect extends object> {
   name: string;
   input: Input;
   check?: (input: Static<Input>) => Record<string, string>;
-  /** Changes the endpoint. Returns what the caller gets beside it, and what the audit log records beside its states (`noted`). */
+  /**
+   * Changes the endpoint. Returns what the caller gets beside it, and what the audit log records beside its
+   * states (`noted`).
+   */
   change: (
     db: Database,
     endpoint: Endpoint,
@@ -231,7 +243,8 @@ interface ChangeOfWebhook<Input extends OnOneWebhook, Effect extends object> {
 }
 
 /**
- * Defines an action on one webhook. It locks the consumer first, like a delivery (webhook_delivered): another order could deadlock. The
+ * Defines an action on one webhook. It locks the consumer first, like a delivery (webhook_delivered): another
+ * order could deadlock. The
  * lock excludes other changes between the states before and after, and the audit log records both.
  */
 function onWebhook<Input extends OnOneWebhook, Effect extends object>({

@@ -42,7 +42,9 @@ import { secretText, type SigningKeys } from './signatures.ts';
 /** One for the fair queue, and another while the first waits for a lock. */
 const CONNECTIONS = 2;
 
-/** The routes on which partners manage their webhooks under an event. The delivery process sends the messages. */
+/**
+ * The routes on which partners manage their webhooks under an event. The delivery process sends the messages.
+ */
 export const webhooksApi = defineApi({
   settings: allowPrivateSetting,
   open({ openPool, answerWithinMs, clock }, { WEBHOOK_ALLOW_PRIVATE }) {

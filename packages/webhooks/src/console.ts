@@ -28,7 +28,10 @@ export const operatorActions = (allowsHttp: boolean) => ({
   delete: forOperators(actions.deleteWebhookAction),
 });
 
-/** Returns the action with the operators' view of the webhook as its result. It throws Failure if the change is refused. */
+/**
+ * Returns the action with the operators' view of the webhook as its result. It throws Failure if the change
+ * is refused.
+ */
 function forOperators<Input extends TObject>(action: Action<Input, Effect | Refused>) {
   return defineAction({
     ...action,
@@ -130,7 +133,10 @@ interface Effect extends Changed {
   was?: string;
 }
 
-/** Returns a webhook after a change, with what only this change knows. Throws Failure if the change was refused. */
+/**
+ * Returns a webhook after a change, with what only this change knows. Throws Failure if the change was
+ * refused.
+ */
 function shownAfter(result: Effect | Refused) {
   if (isRefused(result)) throw new Failure(result.reason);
   const { endpoint, keys, ...made } = result;
