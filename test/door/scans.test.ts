@@ -1,6 +1,6 @@
 import { perform } from '@floodgate/audit';
 import { createGateAction, revokeDeviceAction } from '@floodgate/door/actions';
-import { doorOperations, type DoorReport } from '@floodgate/door/console';
+import { doorOperations } from '@floodgate/door/console';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
@@ -32,10 +32,7 @@ const admissionsOf = async (reference: string) => {
   return (body.responseData as { admissions: { gate: string; state: string; dateLeft: string | null }[] })
     .admissions;
 };
-const report = () =>
-  doorOperations
-    .find(({ id }) => id === 'doorReport')!
-    .run(given.database.db, { eventId: given.gala.eventId }, '', () => true) as Promise<DoorReport>;
+const report = () => doorOperations.doorReport(given.database.db, { eventId: given.gala.eventId });
 const kinds = async () => {
   await finalizePending(given.database.db, given.gala.shardId);
   return (await journalOf(given.database.db, given.gala))

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:cryp
 import { perform } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { createDeviceAction, createGateAction } from '@floodgate/door/actions';
-import { doorOperations, type DoorReport } from '@floodgate/door/console';
+import { doorOperations } from '@floodgate/door/console';
 import type { Answer } from './partner-client.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -40,10 +40,7 @@ export const addDevice = (db: Database, eventId: number, gates: number[], name =
   perform(db, createDeviceAction, { eventId, name, gates }, OPERATOR);
 
 /** Returns the report of an event, as the operator API reads it. */
-export const readReport = (db: Database, eventId: number) =>
-  doorOperations
-    .find(({ id }) => id === 'doorReport')!
-    .run(db, { eventId }, '', () => true) as Promise<DoorReport>;
+export const readReport = (db: Database, eventId: number) => doorOperations.doorReport(db, { eventId });
 
 /** Whether a call changed nothing and can be repeated: too many requests, or the server is busy or ends. */
 export const isRefused = ({ status }: Answer): boolean => [429, 503].includes(status);

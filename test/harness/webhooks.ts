@@ -1,11 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { perform } from '@floodgate/audit';
+import { perform, performGiven, type Action, type PartnerActor } from '@floodgate/audit';
 import { connect, type Database } from '@floodgate/database';
 import { repeat } from '@floodgate/service';
+import type { TObject } from '@sinclair/typebox';
 import { reserveBatch } from '@floodgate/registrations';
-import { isRefused, webhookActions, type Changed, type WebhookActionName } from '@floodgate/webhooks/actions';
+import {
+  createWebhookAction,
+  deleteWebhookAction,
+  isRefused,
+  pauseWebhookAction,
+  replayWebhookAction,
+  resumeWebhookAction,
+  rotateWebhookAction,
+  testWebhookAction,
+  updateWebhookAction,
+  type Changed,
+  type Refused,
+} from '@floodgate/webhooks/actions';
 import { webhookDelivery } from '@floodgate/webhooks/delivery';
 import type { Endpoint, Owner } from '@floodgate/webhooks/endpoints';
+import type { SigningKeys } from '@floodgate/webhooks/signatures';
 import type { Resolve } from '@floodgate/webhooks/deliver/resolve-outside';
 import { Metrics } from '@floodgate/metrics';
 import type { WebhookRequest } from '@floodgate/contract';
@@ -54,27 +68,40 @@ export async function deliverWebhooks(
 }
 
 /** A webhook and its keys. */
-export type NewWebhook = Required<Pick<Changed, 'endpoint' | 'keys'>>;
+export type NewWebhook = Changed & { keys: SigningKeys };
 
-const ACTIONS = webhookActions(true);
+/** Performs an action as a partner. Its input is checked when it is performed. */
+const byPartner =
+  <Input extends TObject>(action: Action<Input, Changed | Refused>) =>
+  (db: Database, input: object, partner: PartnerActor) =>
+    performGiven(db, action, input, partner);
+
+const CHANGES = {
+  update: byPartner(updateWebhookAction(true)),
+  pause: byPartner(pauseWebhookAction),
+  resume: byPartner(resumeWebhookAction),
+  replay: byPartner(replayWebhookAction),
+  rotate: byPartner(rotateWebhookAction),
+  test: byPartner(testWebhookAction),
+  delete: byPartner(deleteWebhookAction),
+};
 
 /** Adds a webhook of a partner under an event. */
 export async function addWebhook(db: Database, of: Owner, request: WebhookRequest): Promise<NewWebhook> {
   const { shardId, eventId, partnerId } = of;
   const actor = { kind: 'partner', shardId, eventId, partnerId } as const;
-  const added = await perform(db, ACTIONS.create, { ...request, eventId, partnerId }, actor);
+  const added = await perform(db, createWebhookAction(true), { ...request, eventId, partnerId }, actor);
   if (isRefused(added)) throw new Error(added.reason);
-  return added as NewWebhook;
+  return added;
 }
 
 /** Changes a webhook as its partner. */
 export const changeWebhook = (
   db: Database,
   { id, shardId, eventId, partnerId }: Owner & Pick<Endpoint, 'id'>,
-  name: WebhookActionName,
+  name: keyof typeof CHANGES,
   input: object = {},
-) =>
-  perform(db, ACTIONS[name], { ...input, webhookId: id }, { kind: 'partner', shardId, eventId, partnerId });
+) => CHANGES[name](db, { ...input, webhookId: id }, { kind: 'partner', shardId, eventId, partnerId });
 
 /** Registers and confirms `count` registrations. */
 export async function confirmSome(db: Database, of: Fixture, ticketId: number, count = 1): Promise<void> {

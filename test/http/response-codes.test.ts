@@ -19,7 +19,7 @@ import { exchange, requestText } from '../harness/raw-http.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { perform } from '@floodgate/audit';
-import { webhookActions } from '@floodgate/webhooks/actions';
+import { pauseWebhookAction } from '@floodgate/webhooks/actions';
 import { apiTest } from '../harness/api-test.ts';
 import { addWebhook } from '../harness/webhooks.ts';
 
@@ -132,7 +132,7 @@ async function oneWebhookTooMany(): Promise<Answer> {
 async function resumedAgainstTheOperator(): Promise<Answer> {
   const own = await createFixture(given.database.db);
   const { endpoint } = await addWebhook(given.database.db, own, { url: 'https://partner.example/hook' });
-  await perform(given.database.db, webhookActions(true).pause, { webhookId: endpoint.id }, 'operator');
+  await perform(given.database.db, pauseWebhookAction, { webhookId: endpoint.id }, 'operator');
   const path = `/api/v1/webhooks/${endpoint.id}/resume`;
   return new PartnerClient(given.api.baseUrl, own).request(path, { method: 'POST' });
 }

@@ -1,6 +1,6 @@
 import type { Webhook, WebhookAttempt, WebhookWithSecret } from '@floodgate/contract';
 import { perform, readAuditLog } from '@floodgate/audit';
-import { webhookActions } from '@floodgate/webhooks/actions';
+import { pauseWebhookAction, resumeWebhookAction } from '@floodgate/webhooks/actions';
 import { afterAll, expect } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { apiTest } from '../harness/api-test.ts';
@@ -243,14 +243,13 @@ test('a webhook that is created paused sends nothing before it is resumed', asyn
 
 test('a partner cannot resume a webhook that the operator paused', async () => {
   const { id } = await create();
-  const { pause, resume } = webhookActions(true);
-  await perform(given.database.db, pause, { webhookId: id }, 'operator');
+  await perform(given.database.db, pauseWebhookAction, { webhookId: id }, 'operator');
   for (const route of ['resume', 'pause', 'resume']) {
     const { status, code } = await ask(`POST /${id}/${route}`);
     expect([status, code]).toEqual(route === 'resume' ? [409, '72'] : [200, '00']);
   }
   expect((await ask<Webhook>(`GET /${id}`)).data.state).toBe('paused');
-  await perform(given.database.db, resume, { webhookId: id }, 'operator');
+  await perform(given.database.db, resumeWebhookAction, { webhookId: id }, 'operator');
   expect((await ask<Webhook>(`GET /${id}`)).data.state).toBe('active');
   // The partner's own pause is its own to end, also after the operator's.
   await ask(`POST /${id}/pause`);

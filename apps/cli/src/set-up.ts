@@ -1,12 +1,12 @@
 import { Argument, type Command } from '@commander-js/extra-typings';
-import { performing } from '@floodgate/audit/performing';
+import { actionCommands } from '@floodgate/audit/commands';
 import { ConnectionFailed } from '@floodgate/database/connection/failures';
 import { SERVICES, usesQueue } from '@floodgate/database/roles/services';
 import type * as Queue from '@floodgate/queue';
 import { Failure, reasonOf, sqlStateOf } from '@floodgate/service/failure';
 import { retry } from '@floodgate/service/retry';
 import {
-  answering,
+  onRun,
   loadSettings,
   parseSeconds,
   parseShards,
@@ -25,7 +25,7 @@ export function addMigrateCommand(program: Command, cli: Cli) {
     .description('update the database schema, and the queue if it is in Postgres; safe to repeat')
     .option('--wait <seconds>', 'how long to retry until Postgres is reachable', parseSeconds, 0)
     .option('--shards <count>', 'number of shards for a new Citus cluster; 32 by default', parseShards);
-  answering(command, cli, async ({ wait, shards }) => {
+  onRun(command, cli, async ({ wait, shards }) => {
     const settings = await loadSettings(cli.env);
     return waitForServers(wait * 1_000, () => migrateAll(settings, shards));
   });
@@ -60,17 +60,21 @@ const MAY_STILL_CREATE =
 
 /** `floodgate grant` */
 export function addGrantCommand(program: Command, cli: Cli) {
-  const performs = performing(program, cli, () => import('./grant-action.ts'));
-  performs('grant', 'grantAction', async ({ outcome, service, role }) => {
-    // The grant itself succeeded and remains.
-    if (outcome === 'may-still-create') throw new Failure(MAY_STILL_CREATE);
-    const { queue } = await loadSettings(cli.env);
-    const isUser = usesQueue(service);
-    if (queue) await onQueue(({ grantQueue }) => grantQueue(queue.target, role, queue.namespace, isUser));
-    const isGranted = isUser && queue?.target.kind === 'postgres';
-    const document = { service, role, queue: isGranted ? 'granted' : null };
-    return { document, text: `${role} has the privileges that the ${service} needs, and no others` };
-  })
+  const actionCommand = actionCommands(program, cli, () => import('./grant-action.ts'));
+  actionCommand(
+    'grant',
+    (actions) => actions.grantAction,
+    async ({ outcome, service, role }) => {
+      // The grant itself succeeded and remains.
+      if (outcome === 'may-still-create') throw new Failure(MAY_STILL_CREATE);
+      const { queue } = await loadSettings(cli.env);
+      const isUser = usesQueue(service);
+      if (queue) await onQueue(({ grantQueue }) => grantQueue(queue.target, role, queue.namespace, isUser));
+      const isGranted = isUser && queue?.target.kind === 'postgres';
+      const document = { service, role, queue: isGranted ? 'granted' : null };
+      return { document, text: `${role} has the privileges that the ${service} needs, and no others` };
+    },
+  )
     .description(
       'grant an existing login role the privileges that a service needs in the database, and in the queue if it ' +
         'is in Postgres; safe to repeat',

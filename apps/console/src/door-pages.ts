@@ -1,19 +1,18 @@
 import type { DoorReport } from '@floodgate/door/console';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
-import { encodeQR } from 'qr';
 import { addStream, liveHtml } from './live.ts';
 import { readBy, type ConsoleContext } from './operations.ts';
-import { adder, type PageRequest } from './pages.ts';
+import { adder, type PageRequest } from './add-page.ts';
 import { withoutPassCodes } from './shown-to.ts';
-import { actions, fields, link, passLink, table, type Html, type Row } from './view.ts';
+import { actions, cellsOf, link, passLink, table, type Html } from './view.ts';
 
 /** The report of the command has all conflicts. */
 const MOST_CONFLICTS = 100;
 
 const SCOPES = ['door:read'] as const;
 
-type Forms = (report: DoorReport, eventId: string, action: PageRequest['action']) => Html[];
+type Forms = (report: DoorReport, eventId: string, request: PageRequest) => Html[];
 
 /** The pages of the doors: what each shows of the report, and the changes that it offers. All viewers get the same report, so it has no forms. */
 const PAGES: { name: string; path: string; show: (report: DoorReport) => string[]; forms?: Forms }[] = [
@@ -21,9 +20,11 @@ const PAGES: { name: string; path: string; show: (report: DoorReport) => string[
     name: 'Gates',
     path: '',
     show: showGates,
-    forms: ({ gates }, eventId, action) => [
-      action('gateCreate', { eventId }),
-      ...gates.map(({ id: gateId, name }) => action('gateUpdate', { eventId, gateId }, `Change ${name}`)),
+    forms: ({ gates }, eventId, { operations, action }) => [
+      action(operations.gateCreate, { eventId }),
+      ...gates.map(({ id: gateId, name }) =>
+        action(operations.gateUpdate, { eventId, gateId }, `Change ${name}`),
+      ),
     ],
   },
   { name: 'Devices', path: '/devices', show: showDevices, forms: formsOfDevices },
@@ -34,10 +35,11 @@ const PAGES: { name: string; path: string; show: (report: DoorReport) => string[
 export function addDoorPages(app: FastifyInstance, context: ConsoleContext) {
   // All viewers get the same snapshots, so none has a whole pass reference.
   const reportOf = async (eventId: string) =>
-    withoutPassCodes(await readBy<DoorReport>(context, 'doorReport', { eventId }));
+    withoutPassCodes(await readBy(context, context.operations.doorReport, { eventId }));
   for (const { name, path, show, forms } of PAGES) {
     const htmlOf = (report: DoorReport) => [alertOf(report), ...show(report)].join('\n');
-    adder(app, context)(`/events/:eventId/door${path}`, SCOPES, async ({ params: { eventId }, action }) => {
+    adder(app, context)(`/events/:eventId/door${path}`, SCOPES, async (request) => {
+      const { eventId } = request.params;
       const report = await reportOf(eventId);
       const address = `/events/${eventId}/door`;
       return [
@@ -47,7 +49,7 @@ export function addDoorPages(app: FastifyInstance, context: ConsoleContext) {
           ...PAGES.map((one) => link(address + one.path, one.name)),
         ),
         liveHtml(address + path, htmlOf(report)),
-        actions(...(forms?.(report, eventId, action) ?? [])),
+        actions(...(forms?.(report, eventId, request) ?? [])),
       ];
     });
     addStream(app, context, `/events/:eventId/door${path}`, SCOPES, async (eventId) => {
@@ -93,20 +95,23 @@ function showDevices({ devices }: DoorReport) {
   ];
 }
 
-function formsOfDevices({ gates, devices }: DoorReport, eventId: string, action: PageRequest['action']) {
+function formsOfDevices({ gates, devices }: DoorReport, eventId: string, request: PageRequest) {
+  const { operations, action } = request;
   const changes = devices.flatMap(({ id: deviceId, name, state }) => {
     const given = { eventId, deviceId };
-    const code = state === 'not enrolled' ? [action('deviceCode', given, `Code for ${name}`)] : [];
+    const code = state === 'not enrolled' ? [action(operations.deviceCode, given, `Code for ${name}`)] : [];
     const isGone = state === 'revoked' || state === 'lost';
-    return isGone ? [] : [...code, action('deviceRevoke', given, `Revoke ${name}`)];
+    return isGone ? [] : [...code, action(operations.deviceRevoke, given, `Revoke ${name}`)];
   });
-  return [action('deviceCreate', { eventId, gates: gates.map(({ id }) => id) }), ...changes];
+  return [action(operations.deviceCreate, { eventId, gates: gates.map(({ id }) => id) }), ...changes];
 }
 
 function showConflicts({ conflicts, refused, tickets, cancelled, letIn }: DoorReport) {
   const latest = <Item>(all: readonly Item[]) => all.toReversed().slice(0, MOST_CONFLICTS);
   return [
-    table('People and seats', tickets, ({ ticketId: _id, ...row }) => row),
+    table('People and seats', tickets, (row) =>
+      cellsOf(row, 'ticket', 'area', 'sold', 'people', 'exceptions'),
+    ),
     table('Conflicts, the latest first', latest(conflicts), ({ area, first, again }) => ({
       firstPass: passLink(first.passReference),
       area,
@@ -118,31 +123,22 @@ function showConflicts({ conflicts, refused, tickets, cancelled, letIn }: DoorRe
       againGate: again.gate,
       againDevice: again.device,
     })),
-    table('Cancelled seats that were admitted, the latest first', latest(cancelled), (one) => {
-      const { passReference, ticketId: _id, ...row } = one;
-      return { pass: passLink(passReference), ...row };
-    }),
+    table('Cancelled seats that were admitted, the latest first', latest(cancelled), (one) => ({
+      pass: passLink(one.passReference),
+      ...cellsOf(one, 'cancelledAt', 'area', 'at', 'gate', 'device'),
+    })),
     table('Let in offline, and refused by the server, the latest first', latest(letIn), (one) => {
-      const { passReference, ticketId: _id, seat, ...row } = one;
+      const { passReference, seat } = one;
       return {
         pass: passReference && passLink(passReference),
-        ...row,
+        ...cellsOf(one, 'reason', 'at', 'area', 'gate', 'device'),
         admittedPass: seat && passLink(seat.passReference),
         admitted: seat?.at,
         admittedDevice: seat?.device,
       };
     }),
-    table('Refused scans', refused, ({ outcome: reason, letIn: letInOffline, ...row }) => {
-      return { reason, ...row, letInOffline };
+    table('Refused scans', refused, ({ outcome: reason, scans, letIn: letInOffline }) => {
+      return { reason, scans, letInOffline };
     }),
   ];
-}
-
-/** Returns the code of a device as HTML: large, and as a QR code for its camera. */
-export function codeHtml({ code, name, codeExpiresAt }: Row) {
-  const picture = `data:image/svg+xml,${encodeURIComponent(encodeQR(code as string, 'svg', { border: 4 }))}`;
-  return html`<p>Open /door/ of the API on the device, and scan or type the code.</p>
-    <p class="code">${code}</p>
-    <p><img class="qr" src="${picture}" alt="QR code of the code above" /></p>
-    !${fields({ device: name, codeExpiresAt })}`;
 }

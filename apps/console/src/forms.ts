@@ -2,12 +2,11 @@ import { InvalidInput } from '@floodgate/service';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
-import { codeHtml } from './door-pages.ts';
-import { inputFrom, runFor, type ConsoleContext } from './operations.ts';
+import type { Operation, OperatorPrincipal } from '@floodgate/operators';
+import { callerOf, filledInput, type ConsoleContext, type Operations } from './operations.ts';
 import { problemOf, Refusal, requireScope } from './principals.ts';
-import { shownTo } from './shown-to.ts';
-import { alertHtml, awayHtml, eventLink, fields, form, passLink, sendPage, table } from './view.ts';
-import type { Row, Texts } from './view.ts';
+import { resultPages } from './result-pages.ts';
+import { alertHtml, awayHtml, eventLink, form, passLink, sendPage, table, type Texts } from './view.ts';
 
 /** Options of a route that takes a form. */
 const TextsBody = { schema: { body: Type.Record(Type.String(), Type.String()) } };
@@ -30,73 +29,73 @@ function pageOf(text = '') {
 }
 
 /**
- * Adds a page with a form for each operation that is not a GET. After it, the browser returns to the page in `back`. Secrets and what an
- * operation has read are shown at once, because no other page has them.
+ * Adds a page with a form for each operation that is not a GET. After it, the browser returns to the page in
+ * `back`, or gets the result,
+ * if no other page has it.
  */
 export function addForms(app: FastifyInstance, context: ConsoleContext) {
-  const { log, operations } = context;
+  const { db, log, operations } = context;
+  const pages = resultPages(operations);
+  const byId = new Map<string, Operation>(Object.values(operations).map((one) => [one.id, one]));
   const find = (id: string) => {
-    const operation = operations.get(id);
+    const operation = byId.get(id);
     if (!operation || operation.method === 'GET') throw new Refusal(404, 'No such page');
     return operation;
   };
+  const formOf = ({ id, input, summary }: Operation, given: Texts, back: string, invalid?: Texts) =>
+    form({ summary, input, action: `/do/${id}`, given, back, invalid });
   app.get<{ Params: { id: string }; Querystring: Texts }>('/do/:id', (request, reply) => {
     const operation = find(request.params.id);
     requireScope(request, operation.scope);
     const { back, ...given } = request.query;
-    return sendPage(reply, operation.summary, form(operation, given, pageOf(back)));
+    return sendPage(reply, operation.summary, formOf(operation, given, pageOf(back)));
   });
   app.post<{ Params: { id: string }; Body: Texts }>('/do/:id', TextsBody, async (request, reply) => {
     const operation = find(request.params.id);
-    const { id, scope, summary } = operation;
+    const { id, input, scope, summary } = operation;
     const operator = requireScope(request, scope);
     const { back: asked, ...given } = request.body;
     const back = pageOf(asked);
+    const filled = filledInput(input, given);
     try {
-      const result = await runFor(context, operation, inputFrom(operation, given), operator);
-      return isSecret(result) || scope.endsWith(':read')
-        ? sendPage(reply, summary, resultHtml(shownTo(operator, result) as object, back))
-        : reply.redirect(afterwards(back, id), 303);
+      const page = pages.get(id);
+      if (page) return sendPage(reply, summary, await page(db, filled, operator), continueHtml(back));
+      await operation.run(db, filled, callerOf(operator));
+      return reply.redirect(afterwards(back, id), 303);
     } catch (error) {
-      const { status, title, detail = '', invalid } = problemOf(error as never, request, log);
+      const { status, title, detail = '', invalid } = problemOf(error, request, log);
       if (status >= 500) throw error;
       const note = error instanceof InvalidInput ? '' : `${title}: ${detail}`;
-      return sendPage(reply.code(status), summary, alertHtml(note), form(operation, given, back, invalid));
+      return sendPage(reply.code(status), summary, alertHtml(note), formOf(operation, given, back, invalid));
     }
   });
 }
 
-const SECRETS = ['secretKey', 'secret', 'password', 'token', 'code'];
+const continueHtml = (back: string) => html`<p><a href="${back}">Continue</a></p>`;
 
-const isSecret = (result: unknown) => SECRETS.some((name) => name in Object(result));
-
-const resultHtml = (result: object, back: string) =>
-  html`<p role="status">
-      Done. ${isSecret(result) ? 'Keep the secret now: it will not be shown again.' : ''}
-    </p>
-    !${'code' in result ? codeHtml(result) : fields(result)}
-    <p><a href="${back}">Continue</a></p>`;
+/** The fields of a search that a person fills. The others come from the link to the next page. */
+const NOT_ASKED = ['after', 'limit'] as const;
 
 /**
  * Adds the page that finds attendees by name or address. A search is a POST: browsers and proxies keep the addresses of pages, which must
  * not contain names.
  */
-export function addAttendees(app: FastifyInstance, context: ConsoleContext) {
-  const { operations } = context;
-  const operation = operations.get('attendeeFind')!;
-  const asked = { ...operation, summary: 'Find', input: Type.Omit(operation.input, ['after', 'limit']) };
-  const show = (given: Texts, invalid?: Texts) => form(asked, given, '/registrations', invalid, '/attendees');
+export function addAttendees(app: FastifyInstance, { db, operations: { attendeeFind } }: ConsoleContext) {
+  const input = Type.Omit(attendeeFind.input, NOT_ASKED);
+  const show = (given: Texts, invalid?: Texts) =>
+    form({ summary: 'Find', input, action: '/attendees', given, back: '/registrations', invalid });
+  const find = async (operator: OperatorPrincipal, given: Texts) =>
+    attendeeFind.run(db, filledInput(attendeeFind.input, given), callerOf(operator));
   const title = 'Attendees';
   app.get<{ Querystring: Texts }>('/attendees', (request, reply) => {
-    requireScope(request, operation.scope);
+    requireScope(request, attendeeFind.scope);
     return sendPage(reply, title, show(request.query));
   });
   app.post<{ Body: Texts }>('/attendees', TextsBody, async (request, reply) => {
-    const operator = requireScope(request, operation.scope);
+    const operator = requireScope(request, attendeeFind.scope);
     const given = request.body;
     try {
-      const found = await runFor(context, operation, inputFrom(operation, given), operator);
-      return sendPage(reply, title, show(given), resultsHtml(found as Row, given));
+      return sendPage(reply, title, show(given), resultsHtml(await find(operator, given), given));
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
       return sendPage(reply.code(422), title, show(given, error.rules));
@@ -104,10 +103,19 @@ export function addAttendees(app: FastifyInstance, context: ConsoleContext) {
   });
 }
 
-function resultsHtml({ attendees, cursor, more, shardsAway }: Row, given: Texts) {
-  const found = table('Attendees', attendees as Row[], ({ passReference, eventId, ...attendee }) => {
-    return { registration: passLink(passReference), event: eventLink(eventId), ...attendee };
-  });
+/** A page of attendees that were found. */
+type Found = Awaited<ReturnType<Operations['attendeeFind']>>;
+
+function resultsHtml({ attendees, cursor, more, shardsAway }: Found, given: Texts) {
+  const found = table('Attendees', attendees, (attendee) => ({
+    registration: passLink(attendee.passReference),
+    event: eventLink(attendee.eventId),
+    state: attendee.state,
+    ticketId: attendee.ticketId,
+    partnerId: attendee.partnerId,
+    fullName: attendee.fullName,
+    emailAddress: attendee.emailAddress,
+  }));
   const next =
     cursor === null ? '<p>There are more. Give an event or more letters.</p>' : nextForm(given, cursor);
   return awayHtml(shardsAway) + found + (more ? next : '');

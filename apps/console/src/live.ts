@@ -1,12 +1,13 @@
-import { findOpenAccess, type RunningProcess, type Scope } from '@floodgate/operators';
+import { findOpenAccess, type Scope } from '@floodgate/operators';
 import { reasonOf, repeat } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import type { ServerResponse } from 'node:http';
+import { adder } from './add-page.ts';
+import { backlogCells, kindsOf } from './delivery-pages.ts';
 import { readBy, type ConsoleContext } from './operations.ts';
-import { adder } from './pages.ts';
 import { requireScope } from './principals.ts';
-import { actions, alertHtml, awayHtml, fields, table, type Row } from './view.ts';
+import { actions, alertHtml, awayHtml, fields, table } from './view.ts';
 
 const INTERVAL_MS = 1_000;
 /** The pace is that of the last seconds. */
@@ -86,30 +87,30 @@ export const liveHtml = (address: string, snapshot: string) =>
 /** Adds the page of a live launch, and its stream of snapshots. */
 export function addLive(app: FastifyInstance, context: ConsoleContext) {
   const path = '/live/:eventId';
-  adder(app, context)(path, SCOPES, async ({ params: { eventId }, read, action }) => {
-    const event = await readBy<Row>(context, 'eventShow', { eventId });
+  adder(app, context)(path, SCOPES, async ({ operations, params: { eventId }, read, action }) => {
+    const event = await readBy(context, operations.eventShow, { eventId });
     const snapshot = await takeSnapshot(context, eventId);
-    const webhooks = await read('webhookList', { eventId });
-    const ofEvent = (id: string, what: string) => action(id, { eventId }, what);
+    const webhooks = await read(operations.webhookList, { eventId });
     const links = [
       ...snapshot.tickets.map(({ id: ticketId, title, active }) => {
         const what = `${active ? 'Stop' : 'Resume'} sale of ${title}`;
-        return action('ticketUpdate', { ticketId, active: !active }, what);
+        return action(operations.ticketUpdate, { ticketId, active: !active }, what);
       }),
-      ofEvent('ticketStopAll', 'Stop all sales'),
-      ofEvent('ticketResumeAll', 'Resume all sales'),
-      ofEvent('mailPause', 'Pause e-mails'),
-      ofEvent('mailResume', 'Resume e-mails'),
-      ...(webhooks ?? []).map(({ id: webhookId, state }) => {
-        const change = state === 'active' ? 'Pause' : 'Resume';
-        return action(`webhook${change}`, { webhookId }, `${change} webhook ${webhookId}`);
-      }),
+      action(operations.ticketStopAll, { eventId }, 'Stop all sales'),
+      action(operations.ticketResumeAll, { eventId }, 'Resume all sales'),
+      action(operations.mailPause, { eventId }, 'Pause e-mails'),
+      action(operations.mailResume, { eventId }, 'Resume e-mails'),
+      ...(webhooks ?? []).map(({ id: webhookId, state }) =>
+        state === 'active'
+          ? action(operations.webhookPause, { webhookId }, `Pause webhook ${webhookId}`)
+          : action(operations.webhookResume, { webhookId }, `Resume webhook ${webhookId}`),
+      ),
     ];
     const main = liveHtml(`/live/${eventId}`, snapshotHtml([snapshot]));
-    return [`Launch: ${event['name']}`, main, actions(...links)];
+    return [`Launch: ${event.name}`, main, actions(...links)];
   });
   addStream(app, context, path, SCOPES, async (eventId) => {
-    await readBy(context, 'eventShow', { eventId });
+    await readBy(context, context.operations.eventShow, { eventId });
     let snapshots: Snapshot[] = [];
     return async () => {
       snapshots = [...snapshots.slice(-PACE_SECONDS), await takeSnapshot(context, eventId)];
@@ -119,10 +120,11 @@ export function addLive(app: FastifyInstance, context: ConsoleContext) {
 }
 
 async function takeSnapshot(context: ConsoleContext, eventId: string) {
+  const { db, operations } = context;
   const [tickets, processes, backlog] = await Promise.all([
-    readBy<Row[]>(context, 'ticketList', { eventId }),
-    readBy<RunningProcess[]>(context, 'processList'),
-    readBy<{ deliveries: Row }>(context, 'backlogShow'),
+    readBy(context, operations.ticketList, { eventId }),
+    operations.processList(db, {}),
+    operations.backlogShow(db, {}),
   ]);
   return { at: performance.now(), tickets, processes, backlog };
 }
@@ -146,10 +148,9 @@ function snapshotHtml(snapshots: readonly Snapshot[]) {
       refused[code] = (refused[code] ?? 0) + paceOf(count, before.get(id)?.[code]);
   const waiting = apis.reduce((sum, { facts }) => sum + (facts.waiting ?? 0), 0);
   const services = ['api', 'worker', 'delivery'].map((name) => [name, running[name]?.length ?? 0]);
-  const { deliveries, ...backlog } = last.backlog;
-  const { shardsAway, ...kinds } = deliveries;
+  const { deliveries } = last.backlog;
   return [
-    awayHtml(shardsAway),
+    awayHtml(deliveries.shardsAway),
     table('Tickets', last.tickets, ({ id, title, active, capacity, taken, left }) => {
       const pace = paceOf(taken, takenBefore.get(id));
       const soldOut =
@@ -159,8 +160,8 @@ function snapshotHtml(snapshots: readonly Snapshot[]) {
     table('Refused requests of all events', Object.entries(refused), ([code, pace]) => {
       return { code, refused: rate(pace) };
     }),
-    fields({ 'waiting calls': waiting, ...backlog, ...Object.fromEntries(services) }),
-    table('Deliveries', Object.entries<Row>(kinds), ([kind, { oldestMs, oldestRetryMs, behind }]) => {
+    fields({ 'waiting calls': waiting, ...backlogCells(last.backlog), ...Object.fromEntries(services) }),
+    table('Deliveries', kindsOf(deliveries), ([kind, { oldestMs, oldestRetryMs, behind }]) => {
       return { kind, oldestMs, oldestRetryMs, behind };
     }),
   ].join('\n');

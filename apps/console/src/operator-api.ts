@@ -1,8 +1,9 @@
 import swagger from '@fastify/swagger';
-import { fromJson, valueOf, type Operation } from '@floodgate/operators';
-import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
+import { fromJson, inputOf, valueOf } from '@floodgate/audit/input';
+import type { Operation } from '@floodgate/operators';
+import { Type, type TObject, type TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { runFor, type ConsoleContext } from './operations.ts';
+import { callerOf, type ConsoleContext } from './operations.ts';
 import { Problem, requireScope } from './principals.ts';
 import { shownTo } from './shown-to.ts';
 
@@ -31,7 +32,7 @@ export async function addOperatorApi(app: FastifyInstance, context: ConsoleConte
       // Operations check their input themselves, with the rules of the command line. The schemas are documentation.
       api.setValidatorCompiler(() => () => true);
       api.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
-      for (const operation of context.operations.values()) addRoute(api, operation, context);
+      for (const operation of Object.values(context.operations)) addRoute(api, operation, context);
       api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
       done();
     },
@@ -39,7 +40,7 @@ export async function addOperatorApi(app: FastifyInstance, context: ConsoleConte
   );
 }
 
-function addRoute(api: FastifyInstance, operation: Operation, context: ConsoleContext) {
+function addRoute(api: FastifyInstance, operation: Operation, { db }: ConsoleContext) {
   const { method, path, id, scope, summary, input } = operation;
   const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
   const rest = Type.Omit(input, inPath);
@@ -59,27 +60,35 @@ function addRoute(api: FastifyInstance, operation: Operation, context: ConsoleCo
     },
     handler: async (request) => {
       const operator = requireScope(request, scope);
-      return shownTo(
-        operator,
-        await runFor(context, operation, inputOf(request, input.properties), operator),
-      );
+      return shownTo(operator, await operation.run(db, sentInput(input, request), callerOf(operator)));
     },
   });
 }
 
-/** Returns the schema as JSON Schema, which has no types for times and regular expressions. */
+/**
+ * Returns the schema as JSON Schema, which has no types for times and regular expressions, and knows no
+ * command line.
+ */
 const describe = (schema: TSchema) =>
-  JSON.parse(JSON.stringify(schema), (_key, node: Partial<Record<string, unknown>> | null) => {
-    if (node?.['type'] === 'Date') return { ...node, type: 'string', format: 'date-time' };
-    if (node?.['type'] !== 'RegExp') return node;
-    return { type: 'string', pattern: node['source'], description: node['description'] };
-  });
+  JSON.parse(
+    JSON.stringify(schema, withoutOptions),
+    (_key, node: Partial<Record<string, unknown>> | null) => {
+      if (node?.['type'] === 'Date') return { ...node, type: 'string', format: 'date-time' };
+      if (node?.['type'] !== 'RegExp') return node;
+      return { type: 'string', pattern: node['source'], description: node['description'] };
+    },
+  );
+
+const withoutOptions = (key: string, value: unknown) =>
+  key === 'option' && typeof value === 'string' ? undefined : value;
 
 /** Returns the input in path, query and body. A field of the path replaces one of the body. */
-function inputOf({ params, query, body }: FastifyRequest, properties: TProperties) {
-  const read = (values: unknown, convert: typeof fromJson) =>
-    Object.entries(values ?? {})
-      .filter(([name]) => Object.hasOwn(properties, name))
-      .map(([name, value]) => [name, convert(properties[name]!, value)] as const);
-  return Object.fromEntries([...read(query, valueOf), ...read(body, fromJson), ...read(params, valueOf)]);
+function sentInput<Input extends TObject>(input: Input, { params, query, body }: FastifyRequest) {
+  const [inPath, inQuery, inBody] = [params, query, body].map(
+    (values) => new Map(Object.entries<unknown>({ ...Object(values) })),
+  );
+  return inputOf(input, (field, rule) => {
+    if (inPath!.has(field)) return valueOf(rule, inPath!.get(field));
+    return inBody!.has(field) ? fromJson(rule, inBody!.get(field)) : valueOf(rule, inQuery!.get(field));
+  });
 }

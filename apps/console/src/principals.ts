@@ -3,7 +3,7 @@ import { findPrincipal, mayUse } from '@floodgate/operators';
 import type { OperatorPrincipal, Scope } from '@floodgate/operators';
 import { Failure, InvalidInput, NotFound, QueueFull, sqlStateOf, type Logger } from '@floodgate/service';
 import { Type, type Static } from '@sinclair/typebox';
-import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ConsoleContext } from './operations.ts';
 
 declare module 'fastify' {
@@ -42,23 +42,29 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 const GRANT = 'Run "floodgate migrate": it grants what the console needs.';
 
 /** Returns the problem of an error. Logs it if it is unexpected. */
-export function problemOf(error: FastifyError, { id, routeOptions }: FastifyRequest, log: Logger): Problem {
+export function problemOf(error: unknown, { id, routeOptions }: FastifyRequest, log: Logger): Problem {
   if (error instanceof Refusal) return error.problem;
   if (error instanceof InvalidInput) return { status: 422, title: 'Invalid input', invalid: error.rules };
   if (error instanceof NotFound) return { status: 404, title: 'Not found', detail: error.message };
   if (error instanceof Failure) return { status: 409, title: 'Not possible', detail: error.message };
   if (error instanceof QueueFull) return { status: 503, title: 'Too many requests at once' };
-  const { statusCode = 500 } = error;
+  const statusCode = statusOf(error);
   if (statusCode < 500) return { status: statusCode, title: 'The request is not well-formed' };
   return faultOf(error, { requestId: id, route: routeOptions.url }, log);
 }
 
+/** Returns the status of an error of Fastify. */
+const statusOf = (error: unknown) =>
+  error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
+    ? error.statusCode
+    : 500;
+
 function faultOf(
-  error: FastifyError,
+  error: unknown,
   facts: { requestId: string; route: string | undefined },
   log: Logger,
 ): Problem {
-  if (sqlStateOf(error) === INSUFFICIENT_PRIVILEGE) {
+  if (error instanceof Error && sqlStateOf(error) === INSUFFICIENT_PRIVILEGE) {
     log.error({ ...facts, err: error }, 'the console lacks a privilege');
     // The message names the table or function, and nothing of the request.
     return { status: 500, title: 'The console lacks a privilege', detail: `${error.message}. ${GRANT}` };

@@ -7,17 +7,21 @@ import { reportProcess } from '@floodgate/operators';
 import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import manifest from '../package.json' with { type: 'json' };
+import { addAccessPages } from './access-pages.ts';
 import { ConsoleConfig } from './config.ts';
 import { cookiesOf } from './cookies.ts';
+import { addDeliveryPages } from './delivery-pages.ts';
 import { addDoorPages } from './door-pages.ts';
+import { addEventPages } from './event-pages.ts';
 import { addAttendees, addForms } from './forms.ts';
 import { addIdentityProvider, providerOf } from './identity-provider.ts';
 import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
-import { addPages } from './pages.ts';
+import { addPartnerPages } from './partner-pages.ts';
 import { addPrincipals, problemOf, Refusal } from './principals.ts';
 import { addSignIn } from './sign-in.ts';
+import { addWebhookPages } from './webhook-pages.ts';
 import { alertHtml, sendPage } from './view.ts';
 
 export { ConsoleConfig };
@@ -76,8 +80,10 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   });
   await app.register(async (known) => {
     await known.register(formbody);
-    for (const add of [addPrincipals, addSignIn, addIdentityProvider, addPages]) add(known, context);
-    for (const add of [addDoorPages, addAttendees, addForms, addLive]) add(known, context);
+    for (const add of [addPrincipals, addSignIn, addIdentityProvider]) add(known, context);
+    for (const add of [addEventPages, addPartnerPages, addWebhookPages]) add(known, context);
+    for (const add of [addDeliveryPages, addAccessPages, addDoorPages]) add(known, context);
+    for (const add of [addAttendees, addForms, addLive]) add(known, context);
     await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });

@@ -1,14 +1,17 @@
 import { mayUse, type Operation, type OperatorPrincipal } from '@floodgate/operators';
-import type { TSchema } from '@sinclair/typebox';
+import type { TObject, TSchema } from '@sinclair/typebox';
 import type { FastifyReply } from 'fastify';
 import { html } from 'ghtml';
 
 /** The fields of a form or the query of an address. */
 export type Texts = Record<string, string>;
 
-/** A row of a table, such as an element of an operation's result. */
-// oxlint-disable-next-line typescript/no-explicit-any -- the pages show any value
-export type Row = Record<string, any>;
+/** What a page shows, by heading. Every value can be shown. */
+export type Cells = Readonly<Record<string, unknown>>;
+
+/** Returns these fields of a thing as cells, in this order. */
+export const cellsOf = <Thing extends object>(thing: Thing, ...names: (keyof Thing & string)[]): Cells =>
+  Object.fromEntries(names.map((name) => [name, thing[name]]));
 
 /** The pages in the menu, each with the scope that it requires. */
 const MENU = [
@@ -96,7 +99,7 @@ function cellHtml(name: string, cell: unknown) {
   if (typeof cell === 'object') return objectHtml(cell);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell === 'number' && MILLISECONDS.test(name)) return html`${(cell / 1_000).toFixed(1)} s`;
-  return html`${cell as string}`;
+  return html`${textOf(cell)}`;
 }
 
 function objectHtml(cell: object) {
@@ -121,20 +124,20 @@ const tableRow = (cells: readonly string[]) =>
     !${cells}
   </tr>`;
 
-/** Returns a table of things. `rowOf` returns a thing's cells by their headings: its own fields by default. */
+/** Returns a table of things. `rowOf` returns the cells of a thing. */
 export function table<Thing>(
   caption: string,
-  things: readonly Thing[] = [],
-  rowOf: (thing: Thing) => Row = (thing) => thing as Row,
+  things: readonly Thing[] | undefined,
+  rowOf: (thing: Thing) => Cells,
 ) {
-  const rows = things.map(rowOf);
+  const rows = things?.map(rowOf) ?? [];
   if (rows.length === 0)
     return html`<h2>${caption}</h2>
       <p class="none">None</p>`;
   const names = Object.keys(rows[0]!);
   const isNumeric = names.map((name) => rows.every((row) => typeof row[name] === 'number'));
   const headings = names.map((name) => html`<th scope="col">${wordsOf(name)}</th>`);
-  const cellsOf = (row: Row) =>
+  const cellsIn = (row: Cells) =>
     names.map((name, index) => {
       const attributes = html`data-label="${wordsOf(name)}" !${isNumeric[index] ? 'class="number"' : ''}`;
       return html`<td !${attributes}>!${cellHtml(name, row[name])}</td>`;
@@ -148,7 +151,7 @@ export function table<Thing>(
         !${tableRow(headings)}
       </thead>
       <tbody>
-        !${rows.map((row) => tableRow(cellsOf(row)))}
+        !${rows.map((row) => tableRow(cellsIn(row)))}
       </tbody>
     </table>
   </div>`;
@@ -161,10 +164,10 @@ export const alertHtml = (text: string) => text && html`<p role="alert">${text}<
 export const awayHtml = (shards: readonly number[] = []) =>
   alertHtml(shards.length > 0 ? `Shards that do not answer: ${shards.join(', ')}` : '');
 
-/** Returns the fields of one thing. */
-export const fields = (record: object) =>
+/** Returns the cells of one thing. */
+export const fields = (cells: Cells) =>
   html`<dl>
-    !${Object.entries(record).map(
+    !${Object.entries(cells).map(
       ([name, cell]) =>
         html`<div>
           <dt>${wordsOf(name)}</dt>
@@ -180,7 +183,8 @@ export function actionLink(
   given: object,
   name = summary,
 ) {
-  const address = `/do/${id}?${new URLSearchParams(given as Texts).toString()}`;
+  const texts = Object.entries<unknown>({ ...given }).map(([field, value]) => [field, String(value)]);
+  const address = `/do/${id}?${new URLSearchParams(texts).toString()}`;
   return new Html(mayUse(operator, scope) ? html`<a class="action" href="${address}">${name}</a>` : '');
 }
 
@@ -191,14 +195,23 @@ const labelled = (name: string, control: string) =>
 export const inputField = (name: string, attributes: string) =>
   labelled(name, html`<input id="${name}" name="${name}" !${attributes} />`);
 
-/** Returns the form of an operation with the given values. Fields that are optional may be left empty. `invalid` has the rules that they break. */
-export function form(
-  { id, input, summary }: Operation,
-  given: Texts,
-  back: string,
-  invalid: Texts = {},
-  action = `/do/${id}`,
-) {
+/** The form of an operation. */
+interface FormOptions {
+  /** What the button does. */
+  summary: string;
+  input: TObject;
+  /** Where the form is sent. */
+  action: string;
+  /** The values of its fields. */
+  given: Texts;
+  /** The page that it returns to. */
+  back: string;
+  /** The rules that its fields break. */
+  invalid?: Texts | undefined;
+}
+
+/** Returns a form. Fields that are optional may be left empty. */
+export function form({ summary, input, action, given, back, invalid = {} }: FormOptions) {
   const inputs = Object.entries(input.properties).map(([name, schema]) => {
     const isRequired = input.required?.includes(name) ?? false;
     const hint = [schema.description, !isRequired && 'may be left empty'].filter(Boolean).join('; ');

@@ -2,7 +2,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { inTransaction, type Database } from '@floodgate/database/connection/connect';
 import { Failure, InvalidInput, NotFound, sqlStateOf } from '@floodgate/service/failure';
-import { wrongFields } from '@floodgate/service/load-config';
+import { assertFields, wrongFields } from '@floodgate/service/load-config';
 import { insertAuditEntries, type Change } from './audit-log.ts';
 
 // Fields that actions share. Error messages show the description as the rule.
@@ -67,8 +67,8 @@ export interface Action<Input extends TObject, Result> {
   name: string;
   /** Every field describes its rule. */
   input: Input;
-  /** Returns the input as it is stored, before it is checked. It can be anything. */
-  prepare?: (input: Static<Input>) => Static<Input>;
+  /** Returns the input as it is stored, before it is checked: each field can be anything. */
+  prepare?: (given: Record<string, unknown>) => Record<string, unknown>;
   /** Returns the fields that break a rule that the schema cannot express, each with its rule. */
   check?: (input: Static<Input>) => Record<string, string>;
   /** Messages for the operator, by the constraint that Postgres reports as violated. */
@@ -91,15 +91,24 @@ const Operator = Type.Object({
  * Performs the action and records its changes with the actor, in one transaction (`db` itself if it is one). Returns the action's
  * result. Throws InvalidInput before it sends a statement, and Failure if the action is impossible.
  */
-export async function perform<Input extends TObject, Result>(
+export const perform = <Input extends TObject, Result>(
   db: Database,
   action: Action<Input, Result>,
   input: Static<Input>,
   actor: Actor,
+) => performGiven(db, action, input, actor);
+
+/** Like `perform`, with input from outside, which can be anything. */
+export async function performGiven<Input extends TObject, Result>(
+  db: Database,
+  action: Action<Input, Result>,
+  given: object,
+  actor: Actor,
 ) {
-  // Removes fields that the schema does not validate.
-  const given = Value.Clean(action.input, { ...input }) as Static<Input>;
-  const known = action.prepare?.(given) ?? given;
+  const fields: Record<string, unknown> = { ...given };
+  // Removes those that the schema does not validate.
+  Value.Clean(action.input, fields);
+  const known = action.prepare?.(fields) ?? fields;
   assertValid(action, known, actor);
   const acted = inTransaction(db, async (transaction) => {
     const changes: Change[] = [];
@@ -118,13 +127,12 @@ export async function perform<Input extends TObject, Result>(
 
 /** Throws InvalidInput if the input or the actor breaks a rule. Sends no statement. */
 export function assertValid<Input extends TObject>(
-  action: Action<Input, unknown>,
-  input: Static<Input>,
+  action: Pick<Action<Input, unknown>, 'input' | 'check'>,
+  input: unknown,
   actor: Actor,
-) {
-  const byWhom = typeof actor === 'string' ? wrongFields(Operator, { by: actor }) : {};
-  const wrong = { ...wrongFields(action.input, input), ...byWhom };
+): asserts input is Static<Input> {
+  assertFields(action.input, input, typeof actor === 'string' ? wrongFields(Operator, { by: actor }) : {});
   // A check requires that each field is valid.
-  const rules = Object.keys(wrong).length === 0 ? (action.check?.(input) ?? {}) : wrong;
+  const rules = action.check?.(input) ?? {};
   if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
 }

@@ -1,5 +1,5 @@
-export * from './actions.ts';
 export * from './arguments.ts';
 export * from './failures.ts';
 export * from './output.ts';
+export * from './run-commands.ts';
 export { Failure, reasonOf } from '@floodgate/service/failure';

@@ -32,6 +32,12 @@ export function tableOf(things: readonly Record<string, Cell>[]) {
   return aligned([headings, ...things.map((thing) => Object.values(thing).map(cellText))], isNumeric);
 }
 
+/** Returns a table of these fields of things. */
+export const columnsOf = <Name extends string>(
+  things: readonly Readonly<Record<Name, Cell>>[],
+  names: readonly Name[],
+) => tableOf(things.map((thing) => Object.fromEntries(names.map((name) => [name, thing[name]]))));
+
 /** Returns a thing with one field per line. */
 export const record = (fields: Record<string, Cell>) =>
   aligned(Object.entries(fields).map(([name, value]) => [name, cellText(value)]));

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Flag, Id, instantOrNull, Name, oneOf, text } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import { inCamelCase } from '@floodgate/database';
 import { findEvent, keepInShard } from '@floodgate/events';
 import { Failure, NotFound } from '@floodgate/service/failure';
@@ -15,8 +16,8 @@ const DEFAULTS = { area: 'main', entryRule: 'once', tickets: null, opensAt: null
 
 const optional = {
   tickets: Type.Optional(Type.Union([Ids, Type.Null()], { description: `${IDS}, or none for all` })),
-  opensAt: Type.Optional(instantOrNull('a time, or none')),
-  closesAt: Type.Optional(instantOrNull('a time, or none')),
+  opensAt: typedAs('--opens', Type.Optional(instantOrNull('a time, or none'))),
+  closesAt: typedAs('--closes', Type.Optional(instantOrNull('a time, or none'))),
   showsNames: Type.Optional(Flag),
 };
 

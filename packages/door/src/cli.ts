@@ -1,11 +1,11 @@
 import { Option, type Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { performing } from '@floodgate/audit/performing';
+import { actionCommands } from '@floodgate/audit/commands';
 import type { Cli } from '@floodgate/command';
 import { NONE, parseId, parseText, parseTimeOrNone } from '@floodgate/command/arguments';
 import { record, tableOf, timeText } from '@floodgate/command/output';
-import { reading } from '@floodgate/operators/reading';
+import { queryCommands } from '@floodgate/operators/commands';
 import type { Device } from './devices.ts';
-import type { CountedGate, Gate } from './gates.ts';
+import type { Gate } from './gates.ts';
 import type { DoorReport } from './report.ts';
 
 const EVENT = ['<eventId>', 'the event', parseId] as const;
@@ -22,19 +22,23 @@ export function addDoorCommands(program: Command, cli: Cli) {
   addGateCommands(program, cli);
   addDeviceCommands(program, cli);
   const door = program.command('door').description('who was let in');
-  reading(door, cli, loadOperations)('report', 'doorReport', (report: DoorReport) => ({
-    text: reportText(report),
-    ...(!report.complete && { failure: 'the list of scans is not complete' }),
-  }))
+  queryCommands(door, cli, loadOperations)(
+    'report',
+    (operations) => operations.doorReport,
+    (report) => ({
+      text: reportText(report),
+      ...(!report.complete && { failure: 'the list of scans is not complete' }),
+    }),
+  )
     .description('show admissions, conflicts, refused and missing scans, and whether they are complete')
     .argument(...EVENT);
 }
 
 function addGateCommands(program: Command, cli: Cli) {
   const gate = program.command('gate').description('where passes are scanned');
-  const performs = performing(gate, cli, loadActions);
+  const actionCommand = actionCommands(gate, cli, loadActions);
   const textOf = (one: Gate) => record({ 'gate id': one.id, ...gateFieldsOf(one) });
-  const create = performs('create', 'createGateAction', textOf)
+  const create = actionCommand('create', (actions) => actions.createGateAction, textOf)
     .description('add a gate to an event')
     .argument(...EVENT)
     .argument('<name>', 'its name', parseText)
@@ -45,17 +49,20 @@ function addGateCommands(program: Command, cli: Cli) {
         'how often a pass is admitted in the area; "once" by default',
       ).choices(['once', 're-entry', 'any'] as const),
     );
-  const update = performs('update', 'updateGateAction', textOf)
+  const update = actionCommand('update', (actions) => actions.updateGateAction, textOf)
     .description('change the given settings of a gate')
     .argument(...EVENT)
     .argument('<gateId>', 'the gate', parseId)
     .option('--name <name>', 'its name', parseText);
   addGateOptions(create);
   addGateOptions(update);
-  reading(gate, cli, loadOperations)('list', 'gateList', (gates: CountedGate[]) =>
-    tableOf(
-      gates.map(({ admitted, inside, ...one }) => ({ id: one.id, ...gateFieldsOf(one), admitted, inside })),
-    ),
+  queryCommands(gate, cli, loadOperations)(
+    'list',
+    (operations) => operations.gateList,
+    (gates) =>
+      tableOf(
+        gates.map(({ admitted, inside, ...one }) => ({ id: one.id, ...gateFieldsOf(one), admitted, inside })),
+      ),
   )
     .description('list the gates of an event, with the number of people')
     .argument(...EVENT);
@@ -72,29 +79,35 @@ function addGateOptions(command: CommandUnknownOpts) {
 
 function addDeviceCommands(program: Command, cli: Cli) {
   const device = program.command('device').description('the scanners at the gates');
-  const performs = performing(device, cli, loadActions);
+  const actionCommand = actionCommands(device, cli, loadActions);
   const withCode = async ({ id, code, codeExpiresAt }: Device & { code: string }) => {
     const { default: encodeQR } = await import('qr');
     const fields = { 'device id': id, code, expires: codeExpiresAt };
     const text = `${record(fields)}\n\n${encodeQR(code, 'ascii')}`;
     return { text, document: fields };
   };
-  performs('create', 'createDeviceAction', withCode)
+  actionCommand('create', (actions) => actions.createDeviceAction, withCode)
     .description('add a device, and print the code that enrols it: once, within 10 minutes')
     .argument(...EVENT)
     .argument('<name>', 'its name', parseText)
     .requiredOption('--gates <ids>', 'where it may scan, separated by commas', parseIds);
-  performs('code', 'renewDeviceCodeAction', withCode)
+  actionCommand('code', (actions) => actions.renewDeviceCodeAction, withCode)
     .description('print another code for a device that is not enrolled')
     .argument(...EVENT)
     .argument(...DEVICE);
-  performs('revoke', 'revokeDeviceAction', ({ id, lost }) => `device ${id} is ${lost ? 'lost' : 'revoked'}`)
+  actionCommand(
+    'revoke',
+    (actions) => actions.revokeDeviceAction,
+    ({ id, lost }) => `device ${id} is ${lost ? 'lost' : 'revoked'}`,
+  )
     .description('revoke a device, which erases its data')
     .argument(...EVENT)
     .argument(...DEVICE)
     .option('--lost', 'the device is lost, so its last scans will not arrive');
-  reading(device, cli, loadOperations)('list', 'deviceList', (devices: Device[]) =>
-    tableOf(devices.map(deviceFieldsOf)),
+  queryCommands(device, cli, loadOperations)(
+    'list',
+    (operations) => operations.deviceList,
+    (devices) => tableOf(devices.map(deviceFieldsOf)),
   )
     .description('list the devices of an event')
     .argument(...EVENT);

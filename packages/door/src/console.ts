@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { findEvent, type Event } from '@floodgate/events';
@@ -7,48 +8,63 @@ import { listDevices } from './devices.ts';
 import { countGates } from './gates.ts';
 import { readDoorReport } from './report.ts';
 
+export type { Device } from './devices.ts';
+export type { CountedGate } from './gates.ts';
 export type { DoorReport } from './report.ts';
 
-const { performs, reads } = operationsOn('door');
+const { actionOperation, queryOperation } = operationsOn('door');
 
-const readsEvent = (
+const readsEvent = <Result>(
   path: string,
   summary: string,
   name: string,
-  run: (db: Database, event: Event) => Promise<unknown>,
+  read: (db: Database, event: Event) => Promise<Result>,
 ) =>
-  reads(`GET /events/{eventId}/${path}`, summary, name, { eventId: Id }, async (db, { eventId }) =>
-    run(db, await findEvent(db, eventId)),
+  queryOperation(
+    `GET /events/{eventId}/${path}`,
+    summary,
+    name,
+    Type.Object({ eventId: Id }),
+    async (db, { eventId }) => read(db, await findEvent(db, eventId)),
   );
 
-export const doorOperations = [
-  readsEvent('gates', 'List the gates of an event, with the number of people', 'gateList', countGates),
-  readsEvent('devices', 'List the devices that scan at an event', 'deviceList', listDevices),
-  readsEvent(
+export const doorOperations = {
+  gateList: readsEvent(
+    'gates',
+    'List the gates of an event, with the number of people',
+    'gateList',
+    countGates,
+  ),
+  deviceList: readsEvent('devices', 'List the devices that scan at an event', 'deviceList', listDevices),
+  doorReport: readsEvent(
     'door-report',
     'Show admissions, conflicts, refused and missing scans of an event, and whether they are complete',
     'doorReport',
     readDoorReport,
   ),
-  performs('POST /events/{eventId}/gates', 'Add a gate to an event', actions.createGateAction),
-  performs(
+  gateCreate: actionOperation(
+    'POST /events/{eventId}/gates',
+    'Add a gate to an event',
+    actions.createGateAction,
+  ),
+  gateUpdate: actionOperation(
     'PATCH /events/{eventId}/gates/{gateId}',
     'Change the given settings of a gate',
     actions.updateGateAction,
   ),
-  performs(
+  deviceCreate: actionOperation(
     'POST /events/{eventId}/devices',
     'Add a device, with a code that enrols it',
     actions.createDeviceAction,
   ),
-  performs(
+  deviceCode: actionOperation(
     'POST /events/{eventId}/devices/{deviceId}/code',
     'Create another code for a device that is not enrolled',
     actions.renewDeviceCodeAction,
   ),
-  performs(
+  deviceRevoke: actionOperation(
     'POST /events/{eventId}/devices/{deviceId}/revoke',
     'Revoke a device, which erases its data; say whether it is lost',
     actions.revokeDeviceAction,
   ),
-];
+};

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Id, instantOrNull, Name, oneOf, text, whole } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import { isEmailAddress, normalizeEmail } from '@floodgate/contract';
 import { countSent, queueFollowUps } from '@floodgate/deliveries';
 import { Failure } from '@floodgate/service/failure';
@@ -38,10 +39,11 @@ export const createEventAction = defineAction({
     passPrefix: Type.String({
       pattern: '^[A-Z][A-Z0-9]{1,7}$',
       description: '2 to 8 of A–Z and 0–9, starting with a letter',
+      option: '--prefix',
     }),
     mode: Type.Optional(oneOf(['live', 'test'], 'live or test')),
-    duplicatePolicy: oneOf(POLICIES, 'allow, reject or return_existing'),
-    duplicateScope: Type.Optional(oneOf(['event', 'ticket'], 'event or ticket')),
+    duplicatePolicy: typedAs('--duplicates', oneOf(POLICIES, 'allow, reject or return_existing')),
+    duplicateScope: typedAs('--duplicates-of', Type.Optional(oneOf(['event', 'ticket'], 'event or ticket'))),
     cancelUntil: timeOrNone,
   }),
   run: async (db, { mode = 'live', ...input }, note) => {
@@ -63,15 +65,17 @@ export const updateEventAction = defineAction({
     eventId: Id,
     name: Type.Optional(Name),
     cancelUntil: timeOrNone,
-    startsAt: timeOrNone,
-    endsAt: timeOrNone,
+    startsAt: typedAs('--starts', timeOrNone),
+    endsAt: typedAs('--ends', timeOrNone),
     venue: textOrNone(255),
     timeZone: textOrNone(64),
     language: Type.Optional(oneOf(['en', 'de'], 'en or de')),
     replyTo: textOrNone(254),
   }),
-  prepare: (input) =>
-    typeof input.replyTo === 'string' ? { ...input, replyTo: normalizeEmail(input.replyTo) } : input,
+  prepare: (given) => {
+    const { replyTo } = given;
+    return typeof replyTo === 'string' ? { ...given, replyTo: normalizeEmail(replyTo) } : given;
+  },
   check: (input): Record<string, string> => {
     const { timeZone, replyTo } = input;
     if (Object.keys(input).length === 1) return { eventId: 'nothing to change; give at least one setting' };

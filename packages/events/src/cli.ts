@@ -1,8 +1,8 @@
 import { Option, type Command } from '@commander-js/extra-typings';
-import { performing } from '@floodgate/audit/performing';
-import { answeringChange, inputOf, record, tableOf, timeText, type Cli } from '@floodgate/command';
+import { actionCommands, withInput } from '@floodgate/audit/commands';
+import { onChangeRun, record, tableOf, timeText, type Cli } from '@floodgate/command';
 import { parseId, parseText, parseTimeOrNone, parseWhole } from '@floodgate/command/arguments';
-import { reading } from '@floodgate/operators/reading';
+import { queryCommands } from '@floodgate/operators/commands';
 import type { Event } from './events.ts';
 
 const loadActions = () => import('./actions.ts');
@@ -20,9 +20,8 @@ const TEST = new Option('--test', 'a test event, for test keys only; this cannot
 /** `floodgate event …` */
 export function addEventCommands(program: Command, cli: Cli) {
   const event = program.command('event').description('events, and the partners that can register for them');
-  const performs = performing(event, cli, loadActions);
-  const fields = { duplicatePolicy: 'duplicates', duplicateScope: 'duplicatesOf' };
-  performs('create', 'createEventAction', createdText, fields)
+  const actionCommand = actionCommands(event, cli, loadActions);
+  actionCommand('create', (actions) => actions.createEventAction, createdText)
     .description('add an event')
     .argument('<name>', 'its name', parseText)
     .requiredOption('--prefix <letters>', 'prefix of its pass references: 2 to 8 of A–Z and 0–9')
@@ -42,20 +41,20 @@ export function addEventCommands(program: Command, cli: Cli) {
     .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone)
     .addOption(TEST.implies({ mode: 'test' }));
   addUpdate(event, cli);
-  reading(event, cli, loadOperations)('list', 'eventList', listText)
+  queryCommands(event, cli, loadOperations)('list', (operations) => operations.eventList, listText)
     .description('list events')
     .option('--archived', 'those that are archived');
-  performs('archive', 'archiveEventAction', archivedText)
+  actionCommand('archive', (actions) => actions.archiveEventAction, archivedText)
     .description('hide an event whose tickets are off sale from lists')
     .argument(...EVENT);
-  performs('restore', 'restoreEventAction', archivedText)
+  actionCommand('restore', (actions) => actions.restoreEventAction, archivedText)
     .description('show an archived event in lists')
     .argument(...EVENT);
-  performs('grant', 'grantEventAction', accessText)
+  actionCommand('grant', (actions) => actions.grantEventAction, accessText)
     .description("open an event to a partner's keys")
     .argument(...EVENT)
     .argument('<partnerId>', 'the partner', parseId);
-  performs('revoke', 'revokeEventAction', accessText)
+  actionCommand('revoke', (actions) => actions.revokeEventAction, accessText)
     .description("close an event to a partner's keys")
     .argument(...EVENT)
     .argument('<partnerId>', 'the partner', parseId);
@@ -75,16 +74,17 @@ function addUpdate(event: Command, cli: Cli) {
     .option('--language <code>', 'language of e-mails to attendees: en or de', parseText)
     .option('--reply-to <address>', "address for attendees' replies, or none", parseText)
     .option('--notify-holders', 'send the new time and place to attendees whose e-mail is out of date');
-  answeringChange(update, cli, async (db, actor) => {
-    const { perform } = await import('@floodgate/audit');
+  onChangeRun(update, cli, async (db, actor) => {
+    const { perform, performGiven } = await import('@floodgate/audit');
     const { notifyHoldersAction, updateEventAction } = await loadActions();
     const { notifyHolders } = update.opts();
-    const input = inputOf(update, updateEventAction.input);
-    const { eventId } = input;
-    const isChange = Object.keys(input).length > 1 || !notifyHolders;
-    const updated = isChange ? await perform(db, updateEventAction, input, actor) : null;
-    // Only after the change is committed.
-    const notified = notifyHolders ? await perform(db, notifyHoldersAction, { eventId }, actor) : null;
+    const [eventId] = update.processedArgs;
+    const [updated, notified] = await withInput(update, updateEventAction.input, async (given) => {
+      const isChange = Object.keys(given).length > 1 || !notifyHolders;
+      const after = isChange ? await performGiven(db, updateEventAction, given, actor) : null;
+      // Only after the change is committed.
+      return [after, notifyHolders ? await perform(db, notifyHoldersAction, { eventId }, actor) : null];
+    });
     const lines = [
       updated && record({ 'event id': eventId, ...fieldsOf(updated), ...detailsOf(updated) }),
       notified && `${notified.notified} e-mails with the time and place are queued`,
@@ -101,11 +101,17 @@ const outdatedText = ({ id, outdatedEmails }: Event & { outdatedEmails: number }
 /** `floodgate shard …` */
 export function addShardCommands(program: Command, cli: Cli) {
   const shard = program.command('shard').description('the shards of events');
-  reading(shard, cli, loadOperations)('list', 'shardList', (shards: Record<'id' | 'events', number>[]) =>
-    tableOf(shards.map(({ id, events }) => ({ shard: id, events }))),
+  queryCommands(shard, cli, loadOperations)(
+    'list',
+    (operations) => operations.shardList,
+    (shards) => tableOf(shards.map(({ id, events }) => ({ shard: id, events }))),
   ).description('list shards and the number of events in each');
-  const performs = performing(shard, cli, loadActions);
-  performs('move', 'moveEventAction', (done) => `event ${done.eventId} lives in shard ${done.shardId}`)
+  const actionCommand = actionCommands(shard, cli, loadActions);
+  actionCommand(
+    'move',
+    (actions) => actions.moveEventAction,
+    (done) => `event ${done.eventId} lives in shard ${done.shardId}`,
+  )
     .description('move an event without registrations')
     .argument(...EVENT)
     .argument('<shardId>', 'its new shard', parseWhole);

@@ -2,16 +2,16 @@ import { Type } from '@sinclair/typebox';
 import { Flag, Id, text } from '@floodgate/audit';
 import { findEvent } from '@floodgate/events';
 import { updateEventAction } from '@floodgate/events/actions';
-import { operationsOn } from '@floodgate/operators';
+import { defineQuery, operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
 import { listSuppressions, readMailStatus } from './status.ts';
 import { testMailSettings, type TestMailSettings } from './settings.ts';
 
 export { testMailSettings };
+export type { MailStatus } from './status.ts';
 
-const { performs, reads } = operationsOn('mail');
-const Test = { to: text(3, 254) };
-const Preview = {
+const { actionOperation, queryOperation } = operationsOn('mail');
+const Preview = Type.Object({
   eventId: Id,
   language: updateEventAction.input.properties.language,
   /** The e-mail to a partner whose webhook was disabled. */
@@ -19,24 +19,51 @@ const Preview = {
   /** The e-mail to a contact whose entry of a waiting list has an offer. */
   offer: Type.Optional(Flag),
   from: Type.Optional(text(3, 320)),
-};
+});
 
-/** Without settings, an operation that sends an e-mail fails. */
-export const mailOperations = (settings: TestMailSettings = {}) => [
-  reads(
+/** What is sent to the attendees of an event. */
+const ofEvents = {
+  mailStatus: queryOperation(
     'GET /mail',
     'Show the progress of e-mails',
     'mailStatus',
-    { eventId: Type.Optional(Id) },
+    Type.Object({ eventId: Type.Optional(Id) }),
     (db, { eventId }) => readMailStatus(db, eventId),
   ),
-  performs('POST /events/{eventId}/mail/enable', 'Send e-mails to attendees', actions.enableMailAction),
-  performs('POST /events/{eventId}/mail/disable', 'Stop sending e-mails', actions.disableMailAction),
-  performs('POST /events/{eventId}/mail/pause', 'Stop sending until resume', actions.pauseMailAction),
-  performs('POST /events/{eventId}/mail/resume', 'Send again after a pause', actions.resumeMailAction),
-  performs('POST /registrations/{passReference}/resend', 'Send a pass again', actions.resendMailAction),
-  performs('POST /events/{eventId}/mail/resend', 'Send all passes again', actions.resendAllMailAction),
-  reads(
+  mailEnable: actionOperation(
+    'POST /events/{eventId}/mail/enable',
+    'Send e-mails to attendees',
+    actions.enableMailAction,
+  ),
+  mailDisable: actionOperation(
+    'POST /events/{eventId}/mail/disable',
+    'Stop sending e-mails',
+    actions.disableMailAction,
+  ),
+  mailPause: actionOperation(
+    'POST /events/{eventId}/mail/pause',
+    'Stop sending until resume',
+    actions.pauseMailAction,
+  ),
+  mailResume: actionOperation(
+    'POST /events/{eventId}/mail/resume',
+    'Send again after a pause',
+    actions.resumeMailAction,
+  ),
+  mailResend: actionOperation(
+    'POST /registrations/{passReference}/resend',
+    'Send a pass again',
+    actions.resendMailAction,
+  ),
+  mailResendAll: actionOperation(
+    'POST /events/{eventId}/mail/resend',
+    'Send all passes again',
+    actions.resendAllMailAction,
+  ),
+};
+
+const previewAndTest = (settings: TestMailSettings) => ({
+  mailPreview: queryOperation(
     'GET /events/{eventId}/mail/preview',
     'Compose the confirmation of an event with made-up data: as HTML, text and EML',
     'mailPreview',
@@ -50,15 +77,43 @@ export const mailOperations = (settings: TestMailSettings = {}) => [
       );
     },
   ),
-  {
-    // It changes nothing that is stored, so it is no action.
-    ...reads('POST /mail/test', 'Send a test e-mail', 'mailTest', Test, async (_db, { to }) => {
+  // It changes nothing that is stored, so it is no action.
+  mailTest: defineQuery(
+    {
+      method: 'POST',
+      path: '/mail/test',
+      id: 'mailTest',
+      scope: 'mail:write',
+      summary: 'Send a test e-mail',
+      input: Type.Object({ to: text(3, 254) }),
+    },
+    async (_db, { to }) => {
       // Composing needs memory that the console does not need otherwise.
       const { sendTestMail } = await import('./test-mail.ts');
       return sendTestMail(settings, to);
-    }),
-    scope: 'mail:write' as const,
-  },
-  reads('GET /mail/suppressions', 'List suppressed addresses', 'suppressionList', {}, listSuppressions),
-  performs('POST /mail/suppressions/remove', 'Send to an address again', actions.liftSuppressionAction),
-];
+    },
+  ),
+});
+
+/** Addresses that get no e-mails. */
+const suppressions = {
+  suppressionList: queryOperation(
+    'GET /mail/suppressions',
+    'List suppressed addresses',
+    'suppressionList',
+    Type.Object({}),
+    listSuppressions,
+  ),
+  mailUnsuppress: actionOperation(
+    'POST /mail/suppressions/remove',
+    'Send to an address again',
+    actions.liftSuppressionAction,
+  ),
+};
+
+/** Without settings, an operation that sends an e-mail fails. */
+export const mailOperations = (settings: TestMailSettings = {}) => ({
+  ...ofEvents,
+  ...previewAndTest(settings),
+  ...suppressions,
+});

@@ -139,7 +139,7 @@ export const createTokenAction = defineAction({
   input: Type.Object({
     name: text(1, 249),
     scopes: Scopes,
-    expiresAt: Type.Date({ description: EXPIRY_RULE }),
+    expiresAt: Type.Date({ description: EXPIRY_RULE, option: '--expires' }),
   }),
   check: ({ expiresAt }): Record<string, string> => {
     const lifeMs = expiresAt.getTime() - Date.now();

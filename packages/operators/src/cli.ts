@@ -1,10 +1,10 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import type { AuditEntry } from '@floodgate/audit';
-import { performing } from '@floodgate/audit/performing';
+import { actionCommands } from '@floodgate/audit/commands';
 import { record, tableOf, type Cli } from '@floodgate/command';
 import { parseExpiry, parseLimit, parseSince, parseText } from '@floodgate/command/arguments';
 import type { OpenAccess, Operator } from './actions.ts';
-import { reading } from './reading.ts';
+import { queryCommands } from './commands.ts';
 
 const loadActions = () => import('./actions.ts');
 const loadOperations = async () => (await import('./console.ts')).operatorOperations;
@@ -19,15 +19,23 @@ const TOKEN = 'Keep the token now: it will not be shown again.';
 /** `floodgate operator …` */
 export function addOperatorCommands(program: Command, cli: Cli) {
   const operator = program.command('operator').description('people who use the console');
-  const performs = performing(operator, cli, loadActions);
-  performs('create', 'createOperatorAction', ({ name, role, password }) => {
-    return `${record({ operator: name, role, password })}\n${PASSWORD}`;
-  })
+  const actionCommand = actionCommands(operator, cli, loadActions);
+  actionCommand(
+    'create',
+    (actions) => actions.createOperatorAction,
+    ({ name, role, password }) => {
+      return `${record({ operator: name, role, password })}\n${PASSWORD}`;
+    },
+  )
     .description('add an operator with a password, which is shown only once')
     .argument('<name>', 'the name, as in the audit log', parseText)
     .addOption(roleOption().makeOptionMandatory())
     .option('--email <address>', EMAIL, parseText);
-  performs('update', 'updateOperatorAction', (updated) => record(fieldsOf(updated)))
+  actionCommand(
+    'update',
+    (actions) => actions.updateOperatorAction,
+    (updated) => record(fieldsOf(updated)),
+  )
     .description('change the given settings of an operator; open sessions have them at once')
     .argument(...NAME)
     .addOption(roleOption())
@@ -36,25 +44,41 @@ export function addOperatorCommands(program: Command, cli: Cli) {
       new Option('--disable', 'end the sessions, and refuse further ones').implies({ disabled: true }),
     )
     .addOption(new Option('--enable', 'accept sign-ins again').implies({ disabled: false }));
-  performs('reset-password', 'resetPasswordAction', ({ name, password }) => {
-    return `${record({ operator: name, password })}\n${PASSWORD}`;
-  })
+  actionCommand(
+    'reset-password',
+    (actions) => actions.resetPasswordAction,
+    ({ name, password }) => {
+      return `${record({ operator: name, password })}\n${PASSWORD}`;
+    },
+  )
     .description('set a new password, which is shown only once, and end the sessions')
     .argument(...NAME);
-  performs('sign-out', 'signOutOperatorAction', ({ name, ended }) => `${name}: ${ended} sessions ended`)
+  actionCommand(
+    'sign-out',
+    (actions) => actions.signOutOperatorAction,
+    ({ name, ended }) => `${name}: ${ended} sessions ended`,
+  )
     .description('end the sessions of an operator at once')
     .argument(...NAME);
   const list = (all: Operator[]) => tableOf(all.map(fieldsOf));
-  reading(operator, cli, loadOperations)('list', 'operatorList', list).description('list operators');
+  queryCommands(operator, cli, loadOperations)(
+    'list',
+    (operations) => operations.operatorList,
+    list,
+  ).description('list operators');
 }
 
 /** `floodgate access …` */
 export function addAccessCommands(program: Command, cli: Cli) {
   const access = program.command('access').description('sessions of operators, and tokens of machines');
-  const performs = performing(access, cli, loadActions);
-  performs('create-token', 'createTokenAction', ({ token, id, scopes, expiresAt: expires }) => {
-    return `${record({ token, id, scopes: scopes.join(', '), expires })}\n${TOKEN}`;
-  })
+  const actionCommand = actionCommands(access, cli, loadActions);
+  actionCommand(
+    'create-token',
+    (actions) => actions.createTokenAction,
+    ({ token, id, scopes, expiresAt: expires }) => {
+      return `${record({ token, id, scopes: scopes.join(', '), expires })}\n${TOKEN}`;
+    },
+  )
     .description('issue a token for the operator API, which is shown only once')
     .argument('<name>', 'its name in the audit log, after "token:"', parseText)
     .requiredOption('--scopes <scopes>', 'e.g. events:read,tickets:write', parseScopes)
@@ -63,12 +87,18 @@ export function addAccessCommands(program: Command, cli: Cli) {
       'a time (2027-01-31T00:00:00Z) or a duration (90d, 12h)',
       parseExpiry,
     );
-  performs('revoke', 'revokeAccessAction', ({ id, name }) => `revoked ${id} of ${name}`)
+  actionCommand(
+    'revoke',
+    (actions) => actions.revokeAccessAction,
+    ({ id, name }) => `revoked ${id} of ${name}`,
+  )
     .description('end a session, or revoke a token, at once')
     .argument('<accessId>', 'its id', parseText);
-  const rowOf = ({ scopes, ...rest }: OpenAccess) => ({ ...rest, scopes: scopes?.join(', ') ?? null });
+  const rowOf = ({ id, kind, name, createdAt, expiresAt, scopes }: OpenAccess) => {
+    return { id, kind, name, createdAt, expiresAt, scopes: scopes?.join(', ') ?? null };
+  };
   const list = (all: OpenAccess[]) => tableOf(all.map(rowOf));
-  reading(access, cli, loadOperations)('list', 'accessList', list).description(
+  queryCommands(access, cli, loadOperations)('list', (operations) => operations.accessList, list).description(
     'list open sessions and tokens, newest first',
   );
 }
@@ -89,7 +119,7 @@ export function addAuditCommand(program: Command, cli: Cli) {
     return { at, by, action, subject, change: await changeText(entry) };
   };
   const list = async (entries: AuditEntry[]) => tableOf(await Promise.all(entries.map(rowOf)));
-  reading(program, cli, loadOperations)('audit', 'auditList', list)
+  queryCommands(program, cli, loadOperations)('audit', (operations) => operations.auditList, list)
     .description('list changes and their authors, newest first')
     .option('--since <when>', 'only changes after this time, or in this period (90d, 12h)', parseSince)
     .option('--subject <kind:id>', 'only changes of this thing, e.g. ticket:7', parseText)

@@ -4,35 +4,65 @@ import * as actions from './actions.ts';
 import { operationsOn } from './operations.ts';
 import { listProcesses } from './processes.ts';
 
-const { performs, reads } = operationsOn('access');
+const { actionOperation, queryOperation } = operationsOn('access');
 const queue = operationsOn('queue');
 const audit = operationsOn('audit');
 
-const Selection = {
+const Selection = Type.Object({
   since: Type.Optional(Type.Date({ description: 'a time with an offset' })),
   subject: Type.Optional(text(1, 100)),
   limit: Limit,
-};
+});
 
-export const operatorOperations = [
-  queue.reads('GET /processes', 'List the running processes', 'processList', {}, listProcesses),
-  audit.reads('GET /audit', 'List changes, newest first', 'auditList', Selection, (db, selection) =>
-    readAuditLog(db, { limit: 50, ...selection }),
+export const operatorOperations = {
+  processList: queue.queryOperation(
+    'GET /processes',
+    'List the running processes',
+    'processList',
+    Type.Object({}),
+    listProcesses,
   ),
-  reads('GET /operators', 'List operators', 'operatorList', {}, actions.listOperators),
-  performs('POST /operators', 'Add an operator', actions.createOperatorAction),
-  performs(
+  auditList: audit.queryOperation(
+    'GET /audit',
+    'List changes, newest first',
+    'auditList',
+    Selection,
+    (db, selection) => readAuditLog(db, { limit: 50, ...selection }),
+  ),
+  operatorList: queryOperation(
+    'GET /operators',
+    'List operators',
+    'operatorList',
+    Type.Object({}),
+    actions.listOperators,
+  ),
+  operatorCreate: actionOperation('POST /operators', 'Add an operator', actions.createOperatorAction),
+  operatorUpdate: actionOperation(
     'PATCH /operators/{name}',
     'Change the given settings of an operator',
     actions.updateOperatorAction,
   ),
-  performs('POST /operators/{name}/reset-password', 'Set a new password', actions.resetPasswordAction),
-  performs(
+  operatorResetPassword: actionOperation(
+    'POST /operators/{name}/reset-password',
+    'Set a new password',
+    actions.resetPasswordAction,
+  ),
+  operatorSignOut: actionOperation(
     'POST /operators/{name}/sign-out',
     'End the sessions of an operator',
     actions.signOutOperatorAction,
   ),
-  reads('GET /access', 'List open sessions and tokens', 'accessList', {}, actions.listAccess),
-  performs('POST /tokens', 'Issue a token to a machine', actions.createTokenAction),
-  performs('DELETE /access/{accessId}', 'End a session or revoke a token', actions.revokeAccessAction),
-];
+  accessList: queryOperation(
+    'GET /access',
+    'List open sessions and tokens',
+    'accessList',
+    Type.Object({}),
+    actions.listAccess,
+  ),
+  tokenCreate: actionOperation('POST /tokens', 'Issue a token to a machine', actions.createTokenAction),
+  accessRevoke: actionOperation(
+    'DELETE /access/{accessId}',
+    'End a session or revoke a token',
+    actions.revokeAccessAction,
+  ),
+};

@@ -1,34 +1,88 @@
-import { Type, type Static, type TObject, type TProperties, type TSchema } from '@sinclair/typebox';
-import { perform, type Action } from '@floodgate/audit';
+import type { Static, TObject } from '@sinclair/typebox';
+import { performGiven, type Action } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
-import { InvalidInput } from '@floodgate/service/failure';
-import { wrongFields } from '@floodgate/service/load-config';
+import { assertFields } from '@floodgate/service/load-config';
 import type { Area, Scope } from './access.ts';
 
-/** One operation of the operator API, which the console's pages use as well. */
-export interface Operation {
-  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+/** The person or program that calls an operation. */
+export interface Caller {
+  /** As in the audit log. */
+  name: string;
+  /**
+   * Returns whether the caller has a scope. Some results show less without another scope than that of the
+   * operation.
+   */
+  may: (scope: Scope) => boolean;
+}
+
+/** A caller without any scope. What several operators see together has no more than each of them may see. */
+export const NOBODY: Caller = { name: '', may: () => false };
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+interface Facts<Input extends TObject> {
+  method: Method;
   /** Below /operator/v1. Fields in braces come from the path, the others from the query of a GET or from the body. */
   path: string;
-  /** Its name in the OpenAPI document. */
+  /** Its name in the OpenAPI document and in the console's addresses. */
   id: string;
+  /** What the caller needs. Those who let callers in check it, before they call. */
   scope: Scope;
   summary: string;
   /** The name of its changes in the audit log. Absent: it only reads. */
   action?: string;
-  input: TObject;
-  /**
-   * `may` says which scopes the caller has: some results show less without another scope. Throws InvalidInput and Failure, as actions do.
-   * Resolves to a Response if the result is too large for memory.
-   */
-  run(db: Database, input: Record<string, unknown>, actor: string, may: May): Promise<unknown>;
+  input: Input;
 }
 
-/** Returns whether the caller of an operation has a scope. */
-export type May = (scope: Scope) => boolean;
+/** One operation, declared once for the operator API, the console and the command line. */
+export interface Operation<Input extends TObject = TObject, Result = unknown> extends Facts<Input> {
+  /**
+   * Runs the operation with fields from outside, which can be anything. Throws InvalidInput and Failure, as
+   * actions do. Resolves to a
+   * Response if the result is too large for memory.
+   */
+  run(this: void, db: Database, given: object, caller: Caller): Promise<Result>;
+}
 
-type Method = Operation['method'];
+/** An operation that reads. It is a function as well, for code whose input the compiler checks. */
+export interface Query<Input extends TObject, Result> extends Operation<Input, Result> {
+  (db: Database, input: Static<Input>, caller?: Caller): Promise<Result>;
+}
+
+/** An operation that changes something in the name of the caller. It is a function as well. */
+export interface Change<Input extends TObject, Result> extends Operation<Input, Result> {
+  (db: Database, input: Static<Input>, caller: Caller): Promise<Result>;
+  action: string;
+}
+
+/** Returns an operation that reads with these facts. */
+export function defineQuery<Input extends TObject, Result>(
+  facts: Facts<Input>,
+  read: (db: Database, input: Static<Input>, caller: Caller) => Promise<Result>,
+): Query<Input, Result> {
+  const run = async (db: Database, given: object, caller: Caller) => {
+    assertFields(facts.input, given);
+    return read(db, given, caller);
+  };
+  const query = (db: Database, input: Static<Input>, caller = NOBODY) => run(db, input, caller);
+  return Object.assign(query, { ...facts, run });
+}
+
+/** Returns an operation that changes something with these facts. `change` checks what it is given. */
+export function defineChange<Input extends TObject, Result>(
+  facts: Facts<Input> & { action: string },
+  run: (db: Database, given: object, caller: Caller) => Promise<Result>,
+): Change<Input, Result> {
+  const change = (db: Database, input: Static<Input>, caller: Caller) => run(db, input, caller);
+  return Object.assign(change, { ...facts, run });
+}
+
 type Route = `${Method} /${string}`;
+
+/** The fields that a path names in braces. */
+type FieldsOf<Path extends string> = Path extends `${string}{${infer Field}}${infer Rest}`
+  ? Field | FieldsOf<Rest>
+  : never;
 
 /** Returns functions that make operations on a subject. Those that read require its read scope, and actions its write scope. */
 export function operationsOn(area: Area) {
@@ -37,69 +91,28 @@ export function operationsOn(area: Area) {
     return { method, path, scope: `${area}:${right}` as const, summary };
   };
   return {
-    /** Returns an operation that reads. Its input has these fields. */
-    reads: <Fields extends TProperties>(
-      route: Route,
+    /** Returns an operation that reads. */
+    queryOperation: <Path extends Route, Input extends TObject, Result>(
+      route: Path,
       summary: string,
       id: string,
-      fields: Fields,
-      run: (db: Database, input: Static<TObject<Fields>>, may: May) => Promise<unknown>,
-    ): Operation => {
-      const input = Type.Object<TProperties>(fields);
-      return {
-        ...headed(route, summary, 'read'),
-        id,
-        input,
-        run: async (db, values, _actor, may) => {
-          const rules = wrongFields(input, values);
-          if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
-          return run(db, values as Static<TObject<Fields>>, may);
-        },
-      };
-    },
+      input: Input & { properties: Record<FieldsOf<Path>, unknown> },
+      read: (db: Database, input: Static<Input>, caller: Caller) => Promise<Result>,
+    ) => defineQuery<Input, Result>({ ...headed(route, summary, 'read'), id, input }, read),
     /** Returns an operation that performs an action. Its id is the action's name: "ticketUpdate" for "ticket.update". */
-    performs: <Input extends TObject, Result>(
-      route: Route,
+    actionOperation: <Path extends Route, Input extends TObject, Result>(
+      route: Path,
       summary: string,
-      action: Action<Input, Result>,
-      present: (result: Result) => unknown = (result) => result,
-    ): Operation => ({
-      ...headed(route, summary, 'write'),
-      id: action.name.replaceAll(/[.-](\w)/g, (_, letter: string) => letter.toUpperCase()),
-      action: action.name,
-      input: action.input,
-      run: async (db, values, actor) => present(await perform(db, action, values as Static<Input>, actor)),
-    }),
+      action: Action<Input, Result> & { input: { properties: Record<FieldsOf<Path>, unknown> } },
+    ) =>
+      defineChange<Input, Result>(
+        {
+          ...headed(route, summary, 'write'),
+          id: action.name.replaceAll(/[.-](\w)/g, (_, letter: string) => letter.toUpperCase()),
+          action: action.name,
+          input: action.input,
+        },
+        (db, given, { name }) => performGiven(db, action, given, name),
+      ),
   };
-}
-
-const allOf = (schema: TSchema): TSchema[] => (schema['anyOf'] as TSchema[] | undefined) ?? [schema];
-const has = (schema: TSchema, ...types: string[]) =>
-  allOf(schema).some(({ type }) => types.includes(type as string));
-
-// As on the command line: "5.000" is five thousand to one person and five to another, so it stands for no number.
-const WHOLE = /^-?(0|[1-9]\d*)$/;
-const AMOUNT = /^\d+(\.\d{1,2})?$/;
-
-/** Returns the value that a text stands for: a field of a path, a query or a form. A text that stands for none stays a text. */
-export function valueOf(schema: TSchema, text: unknown): unknown {
-  if (typeof text !== 'string') return text;
-  if (has(schema, 'null') && text === 'none') return null;
-  const list = allOf(schema).find(({ type }) => type === 'array');
-  if (list) return (text.match(/[^\s,]+/g) ?? []).map((item) => valueOf(list['items'] as TSchema, item));
-  if (has(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
-  return isNumberFor(schema, text.trim()) ? Number(text) : fromJson(schema, text);
-}
-
-const isNumberFor = (schema: TSchema, text: string) =>
-  (has(schema, 'integer') && WHOLE.test(text)) || (has(schema, 'number') && AMOUNT.test(text));
-
-/** Returns the value of a field in JSON, which has times as texts with an offset. */
-export function fromJson(schema: TSchema, value: unknown) {
-  if (typeof value !== 'string' || !has(schema, 'Date')) return value;
-  try {
-    return new Date(Temporal.Instant.from(value).epochMilliseconds);
-  } catch {
-    return value;
-  }
 }

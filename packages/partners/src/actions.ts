@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Flag, Id, instantOrNull, Name, oneOf, text, whole } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import { isEmailAddress, normalizeEmail } from '@floodgate/contract';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { issueKey, revokeKey, rotateKey } from './keys.ts';
@@ -8,10 +9,10 @@ import { createPartner, disablePartner, limitPartner, setContact, weighPartner }
 const CONTACT_RULE = 'an e-mail address, or none';
 const ContactOrNull = Type.Union([text(1, 254), Type.Null()], { description: CONTACT_RULE });
 
-const prepareContact = <Input extends { contactEmail?: string | null }>(input: Input): Input =>
-  typeof input.contactEmail === 'string'
-    ? { ...input, contactEmail: normalizeEmail(input.contactEmail) }
-    : input;
+function prepareContact(given: Record<string, unknown>) {
+  const { contactEmail } = given;
+  return typeof contactEmail === 'string' ? { ...given, contactEmail: normalizeEmail(contactEmail) } : given;
+}
 
 const checkContact = ({ contactEmail }: { contactEmail?: string | null }): Record<string, string> =>
   typeof contactEmail === 'string' && !isEmailAddress(contactEmail) ? { contactEmail: CONTACT_RULE } : {};
@@ -21,7 +22,7 @@ const auditedContact = (contactEmail: string | null) => (contactEmail === null ?
 
 export const createPartnerAction = defineAction({
   name: 'partner.create',
-  input: Type.Object({ name: Name, contactEmail: Type.Optional(ContactOrNull) }),
+  input: Type.Object({ name: Name, contactEmail: typedAs('--contact', Type.Optional(ContactOrNull)) }),
   prepare: prepareContact,
   check: checkContact,
   refusals: { partners_name_key: 'a partner of this name already exists' },
@@ -35,7 +36,7 @@ export const createPartnerAction = defineAction({
 /** Sets the contact address of a partner; null removes it. */
 export const contactPartnerAction = defineAction({
   name: 'partner.contact',
-  input: Type.Object({ partnerId: Id, contactEmail: ContactOrNull }),
+  input: Type.Object({ partnerId: Id, contactEmail: typedAs('<contact>', ContactOrNull) }),
   prepare: prepareContact,
   check: checkContact,
   run: async (db, { partnerId, contactEmail }, note) => {
@@ -97,7 +98,7 @@ const KeyId = Type.String({
 });
 
 const EXPIRY_RULE = 'a time in the future, or never';
-const Expiry = Type.Optional(instantOrNull(EXPIRY_RULE));
+const Expiry = typedAs('--expires', Type.Optional(instantOrNull(EXPIRY_RULE)));
 
 /** A key that has already expired must be a mistake. */
 function checkExpiry({ expiresAt }: { expiresAt?: Date | null }): Record<string, string> {
@@ -127,7 +128,12 @@ export const rotateKeyAction = defineAction({
   name: 'key.rotate',
   input: Type.Object({
     keyId: KeyId,
-    overlapMs: { ...whole(0, TEN_YEARS_MS), description: `milliseconds, from 0 to ${TEN_YEARS_MS}` },
+    overlapMs: Type.Integer({
+      minimum: 0,
+      maximum: TEN_YEARS_MS,
+      description: `milliseconds, from 0 to ${TEN_YEARS_MS}`,
+      option: '--overlap',
+    }),
     expiresAt: Expiry,
   }),
   check: checkExpiry,

@@ -1,40 +1,53 @@
 import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import { operationsOn } from '@floodgate/operators';
 import { NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
 import { listKeys } from './keys.ts';
 import { listPartners } from './partners.ts';
 
-const { performs, reads } = operationsOn('partners');
+const { actionOperation, queryOperation } = operationsOn('partners');
 
-export const partnerOperations = [
-  reads('GET /partners', 'List partners', 'partnerList', {}, listPartners),
-  performs('POST /partners', 'Add a partner', actions.createPartnerAction),
-  performs('PUT /partners/{partnerId}/contact', 'Set the contact of a partner', actions.contactPartnerAction),
-  performs('PUT /partners/{partnerId}/limit', "Limit a partner's requests", actions.limitPartnerAction),
-  performs(
+export const partnerOperations = {
+  partnerList: queryOperation('GET /partners', 'List partners', 'partnerList', Type.Object({}), listPartners),
+  partnerCreate: actionOperation('POST /partners', 'Add a partner', actions.createPartnerAction),
+  partnerContact: actionOperation(
+    'PUT /partners/{partnerId}/contact',
+    'Set the contact of a partner',
+    actions.contactPartnerAction,
+  ),
+  partnerLimit: actionOperation(
+    'PUT /partners/{partnerId}/limit',
+    "Limit a partner's requests",
+    actions.limitPartnerAction,
+  ),
+  partnerWeigh: actionOperation(
     'PUT /partners/{partnerId}/weight',
     "Set a partner's share if partners compete for seats",
     actions.weighPartnerAction,
   ),
-  performs(
+  partnerDisable: actionOperation(
     'PUT /partners/{partnerId}/disabled',
     'Disable a partner, or enable it again',
     actions.disablePartnerAction,
   ),
-  reads(
+  keyList: queryOperation(
     'GET /keys',
     'List keys, never their secrets',
     'keyList',
-    { partnerId: Type.Optional(Id) },
+    Type.Object({ partnerId: typedAs('--partner', Type.Optional(Id)) }),
     async (db, { partnerId }) => {
       if (partnerId !== undefined && !(await listPartners(db)).some(({ id }) => id === partnerId))
         throw new NotFound('no such partner');
       return listKeys(db, partnerId);
     },
   ),
-  performs('POST /partners/{partnerId}/keys', 'Issue a secret key', actions.issueKeyAction),
-  performs('POST /keys/{keyId}/rotate', 'Issue a successor to a key', actions.rotateKeyAction),
-  performs('DELETE /keys/{keyId}', 'Revoke a key', actions.revokeKeyAction),
-];
+  keyIssue: actionOperation('POST /partners/{partnerId}/keys', 'Issue a secret key', actions.issueKeyAction),
+  keyRotate: actionOperation(
+    'POST /keys/{keyId}/rotate',
+    'Issue a successor to a key',
+    actions.rotateKeyAction,
+  ),
+  keyRevoke: actionOperation('DELETE /keys/{keyId}', 'Revoke a key', actions.revokeKeyAction),
+};

@@ -52,6 +52,9 @@ export async function disablePartner(db: Database, partnerId: number, disabled: 
   return before !== null;
 }
 
+/** A partner as operators see it. */
+export type ListedPartner = Awaited<ReturnType<typeof listPartners>>[number];
+
 /** Returns partners with their contact, limit, weight, number of open keys and number of granted events. */
 export async function listPartners(db: Database) {
   return inCamelCase(db)

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox';
 import { Cursor, Id, Limit, text } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { findEvent, type Event } from '@floodgate/events';
@@ -9,27 +10,39 @@ import { readEventDocument, readRevocations, validityOf } from './documents.ts';
 import { createPassSigner, listPassKeys, readPublicKeys } from './pass-keys.ts';
 import { parsePass, verifyPass } from './token.ts';
 
-const { performs, reads } = operationsOn('passes');
+const { actionOperation, queryOperation } = operationsOn('passes');
 
 /** A QR code holds at most this many characters. */
-const PASS = { token: text(1, 4_296) };
+const PassToken = Type.Object({ token: text(1, 4_296) });
 
-export const passOperations = [
-  reads('GET /passes/keys', 'List the keys that sign passes', 'passKeyList', {}, listPassKeys),
+export const passOperations = {
+  passKeyList: queryOperation(
+    'GET /passes/keys',
+    'List the keys that sign passes',
+    'passKeyList',
+    Type.Object({}),
+    listPassKeys,
+  ),
   // Not a GET: proxies log addresses, and a pass admits the person who shows it.
-  reads('POST /passes/verify', 'Check a pass and its registration', 'passVerify', PASS, checkPass),
-  reads(
+  passVerify: queryOperation(
+    'POST /passes/verify',
+    'Check a pass and its registration',
+    'passVerify',
+    PassToken,
+    checkPass,
+  ),
+  passEvent: queryOperation(
     'GET /events/{eventId}/passes/event',
     'Show what the signed event for doors says, without the signature',
     'passEvent',
-    { eventId: Id },
+    Type.Object({ eventId: Id }),
     (db, { eventId }) => readEventDocument(db, eventId),
   ),
-  reads(
+  passRevoked: queryOperation(
     'GET /events/{eventId}/passes/revoked',
     'List the revoked passes of all partners under an event, without the signature',
     'passRevoked',
-    { eventId: Id, after: Cursor, limit: Limit },
+    Type.Object({ eventId: Id, after: Cursor, limit: Limit }),
     async (db, { eventId, after = 0, limit = 1_000 }) => {
       const { shardId } = await findEvent(db, eventId);
       const page = await readRevocations(db, { shardId, eventId, partnerId: null }, after, limit);
@@ -37,9 +50,13 @@ export const passOperations = [
       return page;
     },
   ),
-  performs('POST /passes/keys', 'Create a new signing key', rotatePassKeyAction),
-  performs('DELETE /passes/keys/{keyId}', 'Invalidate all passes of a retired key', withdrawPassKeyAction),
-];
+  passRotate: actionOperation('POST /passes/keys', 'Create a new signing key', rotatePassKeyAction),
+  passWithdraw: actionOperation(
+    'DELETE /passes/keys/{keyId}',
+    'Invalidate all passes of a retired key',
+    withdrawPassKeyAction,
+  ),
+};
 
 /** After an upgrade from a release that did not store public keys, or a restore. */
 const NOT_STORED =

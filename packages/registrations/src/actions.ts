@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { assertValid, defineAction, Id, Name, perform, text, whole } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import {
   formatPassReference,
   isEmailAddress,
@@ -127,16 +128,24 @@ export const replaceAttendeeAction = defineAction({
   },
 });
 
-/** Redrives failed batches of a shard, oldest first: all, those with these ids, or those of an event. Returns their ids. */
+const RedriveLimit = whole(1, 100_000);
+
+/** Selects failed batches: all, those with these ids, or those of an event. */
+export const RedriveSelection = Type.Object({
+  batchIds: Type.Optional(
+    Type.Array(Type.String({ pattern: UUID_PATTERN }), { minItems: 1, description: 'UUIDs' }),
+  ),
+  eventId: typedAs('--event', Type.Optional(Id)),
+  limit: Type.Optional(RedriveLimit),
+});
+
+/** Redrives selected batches of a shard, oldest first. Returns their ids. */
 export const redriveAction = defineAction({
   name: 'batch.redrive',
   input: Type.Object({
-    batchIds: Type.Optional(
-      Type.Array(Type.String({ pattern: UUID_PATTERN }), { minItems: 1, description: 'UUIDs' }),
-    ),
-    eventId: Type.Optional(Id),
+    ...RedriveSelection.properties,
     shardId: whole(0, 2_147_483_647),
-    limit: whole(1, 100_000),
+    limit: RedriveLimit,
   }),
   run: async (transaction, selection, note) => {
     const batchIds = await redriveBatches(transaction, selection);
@@ -146,19 +155,18 @@ export const redriveAction = defineAction({
   },
 });
 
+const REDRIVE_LIMIT = 1_000;
 const NONE_FOUND = 'no failed batch has this id';
 
 /**
  * Redrives failed batches of all shards, with one transaction per shard: a shard that does not answer does not stop the others.
- * Returns the ids of the batches, and the shards that do not answer. Throws InvalidInput before it sends anything to Postgres,
- * and Failure if it finds none of the named batches.
+ * `given` is a selection, which can be anything. Returns the ids of the batches, and the shards that do not
+ * answer. Throws InvalidInput
+ * before it sends anything to Postgres, and Failure if it finds none of the named batches.
  */
-export async function redriveShards(
-  db: Database,
-  { limit, ...selection }: { limit: number; batchIds?: string[]; eventId?: number },
-  actor: string,
-) {
-  assertValid(redriveAction, { ...selection, shardId: 0, limit }, actor);
+export async function redriveShards(db: Database, given: object, actor: string) {
+  assertValid({ input: RedriveSelection }, given, actor);
+  const { limit = REDRIVE_LIMIT, ...selection } = given;
   let batchIds: string[] = [];
   const { away } = await askShards(await shardIds(db), async (shardId) => {
     const left = limit - batchIds.length;

@@ -1,10 +1,10 @@
-import { once, type EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { Option, type Command } from '@commander-js/extra-typings';
-import { performing } from '@floodgate/audit/performing';
-import { answering, loadSettings, record, tableOf, withDatabase, type Cli } from '@floodgate/command';
+import { actionCommands } from '@floodgate/audit/commands';
+import { loadSettings, onRun, record, tableOf, withDatabase, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
 import type { RegistrationList } from '@floodgate/contract';
-import { reading } from '@floodgate/operators/reading';
+import { queryCommands } from '@floodgate/operators/commands';
 import type { Static } from '@sinclair/typebox';
 import { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
 
@@ -16,17 +16,24 @@ const AFTER_ADMISSION = {
   replace: 'The seat had let in a person. So a scan of the new pass answers that it is already admitted',
 };
 
-type Page = Static<typeof RegistrationList>;
-type Entry = Page['registrations'][number];
+type Entry = Static<typeof RegistrationList>['registrations'][number];
 
 /** `floodgate registration …`. Only `export` prints attendees' data. */
 export function addRegistrationCommands(program: Command, cli: Cli) {
   const registration = program.command('registration').description('states of registrations');
-  const reads = reading(registration, cli, async () => (await import('./console.ts')).registrationOperations);
-  reads('list', 'registrationList', ({ registrations, cursor, more }: Page) => {
-    const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
-    return `${tableOf(registrations.map(fieldsOf))}\n${ending}`;
-  })
+  const queryCommand = queryCommands(
+    registration,
+    cli,
+    async () => (await import('./console.ts')).registrationOperations,
+  );
+  queryCommand(
+    'list',
+    (operations) => operations.registrationList,
+    ({ registrations, cursor, more }) => {
+      const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
+      return `${tableOf(registrations.map(fieldsOf))}\n${ending}`;
+    },
+  )
     .description("changes of a partner's registrations for an event, in order")
     .argument('<eventId>', 'the event', parseId)
     .argument('<partnerId>', 'the partner', parseId)
@@ -39,29 +46,47 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
       parseText,
     );
   addExport(registration, cli);
-  reads('show', 'registrationShow', ({ partnerId, ...status }: Entry & { partnerId: number }) =>
-    record({ ...fieldsOf(status), partner: partnerId }),
+  queryCommand(
+    'show',
+    (operations) => operations.registrationShow,
+    ({ partnerId, ...status }) => record({ ...fieldsOf(status), partner: partnerId }),
   )
     .description('state of a registration')
     .argument('<passReference>', 'its pass reference', parseText);
-  const performs = performing(registration, cli, () => import('./actions.ts'));
-  performs('cancel', 'cancelRegistrationAction', ({ passReference, wasCancelled, wasAdmitted }) => {
-    const done = `cancelled: ${passReference}${wasCancelled ? ' (already)' : ''}`;
-    return wasAdmitted ? `${done}\n${AFTER_ADMISSION.cancel}` : done;
-  })
+  addChanges(registration, cli);
+}
+
+function addChanges(registration: Command, cli: Cli) {
+  const actionCommand = actionCommands(registration, cli, () => import('./actions.ts'));
+  actionCommand(
+    'cancel',
+    (actions) => actions.cancelRegistrationAction,
+    ({ passReference, wasCancelled, wasAdmitted }) => {
+      const done = `cancelled: ${passReference}${wasCancelled ? ' (already)' : ''}`;
+      return wasAdmitted ? `${done}\n${AFTER_ADMISSION.cancel}` : done;
+    },
+  )
     .description('cancel a registration, even after the deadline or an admission; its seat can be sold again')
     .argument('<passReference>', 'its pass reference', parseText);
-  performs('correct', 'correctRegistrationAction', ({ passReference, corrected }) => {
-    return `corrected: ${corrected.join(' and ')} of ${passReference}`;
-  })
+  actionCommand(
+    'correct',
+    (actions) => actions.correctRegistrationAction,
+    ({ passReference, corrected }) => {
+      return `corrected: ${corrected.join(' and ')} of ${passReference}`;
+    },
+  )
     .description('correct the name or e-mail address of an attendee; the pass stays valid')
     .argument('<passReference>', 'its pass reference', parseText)
     .option('--full-name <name>', 'the right name', parseText)
     .option('--email-address <address>', 'the right address', parseText);
-  performs('replace', 'replaceAttendeeAction', ({ passReference, replaced, wasAdmitted }) => {
-    const done = `replaced: ${replaced} by ${passReference}`;
-    return wasAdmitted ? `${done}\n${AFTER_ADMISSION.replace}` : done;
-  })
+  actionCommand(
+    'replace',
+    (actions) => actions.replaceAttendeeAction,
+    ({ passReference, replaced, wasAdmitted }) => {
+      const done = `replaced: ${replaced} by ${passReference}`;
+      return wasAdmitted ? `${done}\n${AFTER_ADMISSION.replace}` : done;
+    },
+  )
     .description(
       'give the seat of a registration to another attendee, even after the deadline or an admission; the old pass is revoked',
     )
@@ -92,7 +117,8 @@ function addExport(registration: Command, cli: Cli) {
       await withDatabase(databaseUrl, null, async (db) => {
         for await (const chunk of exportRegistrations(db, eventId, options)) {
           // A slow reader of standard output must not fill the memory.
-          if (cli.stdout.write(chunk) === false) await once(cli.stdout as unknown as EventEmitter, 'drain');
+          if (cli.stdout.write(chunk) === false && cli.stdout instanceof EventEmitter)
+            await once(cli.stdout, 'drain');
         }
       });
     });
@@ -121,7 +147,7 @@ function addReconcileCommand(program: Command, cli: Cli) {
     .description(
       `prove that seats, registrations and batches agree; exit 1 if they do not. Shows up to ${SHOWN} differences, --json all`,
     );
-  answering(command, cli, async () => {
+  onRun(command, cli, async () => {
     const { reconcile, UNREAD } = await import('./reconcile/reconcile.ts');
     const { readBacklog } = await import('./finalize/backlog.ts');
     const { databaseUrl } = await loadSettings(cli.env);

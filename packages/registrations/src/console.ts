@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { Cursor, Id, Limit as limit, oneOf, text } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import { readThroughCache, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { readLags } from '@floodgate/journal';
-import { operationsOn } from '@floodgate/operators';
+import { defineChange, operationsOn } from '@floodgate/operators';
 import { InvalidInput, NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
 import { isSeatAdmitted } from './change/change-registrations.ts';
@@ -14,28 +15,27 @@ import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/
 import { reconcile } from './reconcile/reconcile.ts';
 import { entryOf, findAttendee } from './status/find-registrations.ts';
 
-const { reads, performs } = operationsOn('registrations');
+const { actionOperation, queryOperation } = operationsOn('registrations');
 const attendees = operationsOn('attendees');
 const queue = operationsOn('queue');
 
 const keysOf = <Key extends string>(choices: Record<Key, string>) => Object.keys(choices) as Key[];
 
-const OneRegistration = { passReference: text(1, 255) };
-const { shardId: _shard, ...redriven } = actions.redriveAction.input.properties;
+const OneRegistration = Type.Object({ passReference: text(1, 255) });
 
-export const registrationOperations = [
-  reads(
+export const registrationOperations = {
+  registrationList: queryOperation(
     'GET /events/{eventId}/registrations',
     "List the changes of a partner's registrations, in order, or the registrations with a reference of the partner",
     'registrationList',
-    {
+    Type.Object({
       eventId: Id,
       partnerId: Id,
       after: Cursor,
       limit,
       state: Type.Optional(State),
       partnerReference: Type.Optional(text(1, 64)),
-    },
+    }),
     async (db, { eventId, partnerId, after = 0, limit: most = 100, ...filters }) => {
       const { shardId } = await findEvent(db, eventId);
       const partner = db.selectFrom('partners').select('id').where('id', '=', partnerId);
@@ -46,7 +46,7 @@ export const registrationOperations = [
       return { registrations: rows.map((row) => entryOf(row, true)), ...rest };
     },
   ),
-  reads(
+  registrationShow: queryOperation(
     'GET /registrations/{passReference}',
     'Show the state of a registration',
     'registrationShow',
@@ -57,7 +57,7 @@ export const registrationOperations = [
       return { ...entryOf(row, true), partnerId, eventId: row.eventId, admitted };
     },
   ),
-  attendees.reads(
+  attendeeShow: attendees.queryOperation(
     'GET /registrations/{passReference}/attendee',
     'Show the attendee of a registration',
     'attendeeShow',
@@ -67,15 +67,15 @@ export const registrationOperations = [
       return findAttendee(db, shardId, row.serial);
     },
   ),
-  attendees.reads(
+  attendeeExport: attendees.queryOperation(
     'GET /events/{eventId}/attendees',
     'Export the registrations of an event with their attendees, as csv, excel (csv for Excel) or ndjson',
     'attendeeExport',
-    {
+    Type.Object({
       eventId: Id,
       format: Type.Optional(oneOf(keysOf(EXPORT_FORMATS), 'csv, excel or ndjson')),
       separator: Type.Optional(oneOf(keysOf(SEPARATORS), 'comma, semicolon or tab')),
-    },
+    }),
     async (db, { eventId, format = 'csv', separator }) => {
       await findEvent(db, eventId);
       const chunks = ReadableStream.from(exportRegistrations(db, eventId, { format, separator }));
@@ -84,63 +84,70 @@ export const registrationOperations = [
     },
   ),
   // Not a GET: proxies log addresses, which must not contain names.
-  attendees.reads(
+  attendeeFind: attendees.queryOperation(
     'POST /attendees/find',
     'Find attendees by the beginning of their name or e-mail address, or list those of an event',
     'attendeeFind',
-    { ...AttendeeQuery.properties, limit },
+    Type.Object({ ...AttendeeQuery.properties, limit }),
     (db, { limit: most = 100, ...query }) => findAttendees(db, query, most),
   ),
-  performs(
+  registrationCancel: actionOperation(
     'POST /registrations/{passReference}/cancel',
     'Cancel a registration, even after the deadline. If its seat was admitted, the person stays in the report of the doors',
     actions.cancelRegistrationAction,
   ),
-  attendees.performs(
+  registrationCorrect: attendees.actionOperation(
     'PATCH /registrations/{passReference}/attendee',
     'Correct the name or address of an attendee',
     actions.correctRegistrationAction,
   ),
-  attendees.performs(
+  registrationReplace: attendees.actionOperation(
     'POST /registrations/{passReference}/attendee',
     'Give the seat of a registration to another attendee; the old pass is revoked. If the seat was admitted, so is the new pass',
     actions.replaceAttendeeAction,
   ),
-];
+};
 
 // It reads every registration, for up to the timeout of statements. Those who ask meanwhile wait for the same answer, so the console keeps
 // its other connections.
 const books = readThroughCache((_key: 'books', db: Database) => reconcile(db), 1);
 
-export const queueOperations = [
-  queue.reads(
+export const queueOperations = {
+  backlogShow: queue.queryOperation(
     'GET /backlog',
     'Show what waits for finalization and delivery',
     'backlogShow',
-    {},
+    Type.Object({}),
     async (db) => ({ ...(await readBacklog(db)), deliveries: await readLags(db) }),
   ),
-  queue.reads(
+  batchFailed: queue.queryOperation(
     'GET /batches/failed',
     'List failed batches, the oldest first',
     'batchFailed',
-    { eventId: Type.Optional(Id), limit },
+    Type.Object({ eventId: typedAs('--event', Type.Optional(Id)), limit }),
     (db, { eventId, limit: most = 100 }) => listFailedBatches(db, { eventId, limit: most }),
   ),
-  {
-    ...queue.performs('POST /batches/redrive', 'Retry failed batches', actions.redriveAction),
-    input: Type.Object({ ...redriven, limit: Type.Optional(redriven.limit) }),
-    run: (db: Database, selection: object, actor: string) =>
-      actions.redriveShards(db, { limit: 1_000, ...selection }, actor),
-  },
-  queue.reads(
+  // It performs its action in each shard.
+  batchRedrive: defineChange(
+    {
+      method: 'POST',
+      path: '/batches/redrive',
+      id: 'batchRedrive',
+      scope: 'queue:write',
+      summary: 'Retry failed batches',
+      action: actions.redriveAction.name,
+      input: actions.RedriveSelection,
+    },
+    (db, given, { name }) => actions.redriveShards(db, given, name),
+  ),
+  reconcile: queue.queryOperation(
     'GET /reconcile',
     'Prove that seats, registrations and batches agree',
     'reconcile',
-    {},
+    Type.Object({}),
     async (db) => {
       const differences = await books.forceFetch('books', { context: db });
       return { balanced: differences.length === 0, differences };
     },
   ),
-];
+};

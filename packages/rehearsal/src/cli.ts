@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { InvalidArgumentError, Option, type Command } from '@commander-js/extra-typings';
-import { answering, Failure, tableOf, type Cli } from '@floodgate/command';
+import { Failure, onRun, tableOf, type Cli } from '@floodgate/command';
 import { parseDurationMs, parseId, parseText, parseWhole } from '@floodgate/command/arguments';
 
 const KEY = 'REHEARSAL_SECRET_KEY';
@@ -25,7 +25,7 @@ export function addRehearseCommand(program: Command, cli: Cli) {
     .option('--connections <number>', 'limit of connections', parseWhole, 1_000)
     .option('--metrics <url...>', 'the metrics of the API processes and of a worker')
     .option('--out <file>', 'where the report goes', parseText, 'rehearsal.html');
-  answering(rehearse, cli, async ({ event: eventRef, ticket: ticketId, rate, for: ms, out, ...options }) => {
+  onRun(rehearse, cli, async ({ event: eventRef, ticket: ticketId, rate, for: ms, out, ...options }) => {
     const secretKey = cli.env[KEY];
     if (!secretKey) throw new Failure(`set ${KEY} to a key for test events`);
     const { reportOf, rowsOf } = await import('./report.ts');

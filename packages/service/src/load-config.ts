@@ -1,7 +1,7 @@
 import { Type, type Static, type StringOptions, type TObject, type TString } from '@sinclair/typebox';
 import { Value, ValueErrorType, type ValueError } from '@sinclair/typebox/value';
 import { parse } from 'pg-connection-string';
-import { ConfigError } from './failure.ts';
+import { ConfigError, InvalidInput } from './failure.ts';
 
 /**
  * Reads the variables that `schema` names, converts whole numbers and adds defaults. An empty variable counts
@@ -30,6 +30,16 @@ export function wrongFields(schema: TObject, value: unknown) {
   const errors = [...Value.Errors(schema, value)].filter((error) => !isShortEnough(error));
   const names = errors.map(({ path }) => path.split('/')[1]!);
   return Object.fromEntries(names.map((name) => [name, schema.properties[name]?.description ?? 'not valid']));
+}
+
+/** Throws InvalidInput, which names the fields that break a rule of the schema, and those in `others`. */
+export function assertFields<Schema extends TObject>(
+  schema: Schema,
+  value: unknown,
+  others: Record<string, string> = {},
+): asserts value is Static<Schema> {
+  const rules = { ...wrongFields(schema, value), ...others };
+  if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
 }
 
 /** TypeBox counts UTF-16 units, but Postgres and JSON Schema count characters. */

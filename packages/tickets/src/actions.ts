@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Flag, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import { Failure } from '@floodgate/service/failure';
 import { allocate, assertEnough, LIST_OR_ALLOCATIONS, listAllocations } from './allocations.ts';
 import {
@@ -29,16 +30,16 @@ const optional = {
   price: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_PRICE, description: PRICE_RULE })),
   benefits: Type.Optional(text(0, 4_000)),
   active: Type.Optional(Flag),
-  saleStartsAt: TimeOrNone,
-  saleEndsAt: TimeOrNone,
+  saleStartsAt: typedAs('--sale-starts', TimeOrNone),
+  saleEndsAt: typedAs('--sale-ends', TimeOrNone),
   offerHours: Type.Optional(
     Type.Union([Type.Integer({ minimum: 1, maximum: MOST_OFFER_HOURS }), Type.Null()], {
       description: `hours from 1 to ${MOST_OFFER_HOURS}, or none`,
     }),
   ),
-  waitingClosesAt: TimeOrNone,
+  waitingClosesAt: typedAs('--waiting-closes', TimeOrNone),
   /** The name that the operator chose for partners. It is not the actor in the audit log, who may be a person's address. */
-  lastModifiedBy: Type.Optional(Name),
+  lastModifiedBy: typedAs('--public-name', Type.Optional(Name)),
 };
 
 const PUBLIC_NAME_RULE = 'a name for partners, not an e-mail address';

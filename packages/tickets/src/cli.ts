@@ -1,5 +1,5 @@
 import { Option, type Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { performing } from '@floodgate/audit/performing';
+import { actionCommands } from '@floodgate/audit/commands';
 import { record, tableOf, timeText, type Cli } from '@floodgate/command';
 import {
   parseId,
@@ -9,11 +9,10 @@ import {
   parseWhole,
   parseWholeOrNone,
 } from '@floodgate/command/arguments';
-import { reading } from '@floodgate/operators/reading';
+import { queryCommands } from '@floodgate/operators/commands';
 import type { Allocation } from './allocations.ts';
 import type { DescribedTicket } from './tickets.ts';
 
-const PUBLIC_NAME = { lastModifiedBy: 'publicName' };
 interface ChangedSales {
   tickets: number[];
   active: boolean;
@@ -28,14 +27,14 @@ const WITH_HOLDS = [
 /** `floodgate ticket …` */
 export function addTicketCommands(program: Command, cli: Cli) {
   const ticket = program.command('ticket').description("an event's tickets");
-  const performs = performing(ticket, cli, () => import('./actions.ts'));
-  const create = performs('create', 'createTicketAction', textOf, PUBLIC_NAME)
+  const actionCommand = actionCommands(ticket, cli, () => import('./actions.ts'));
+  const create = actionCommand('create', (actions) => actions.createTicketAction, textOf)
     .description('add a ticket to an event')
     .argument('<eventId>', 'the event', parseId)
     .requiredOption('--title <title>', 'its title', parseText)
     .requiredOption('--capacity <seats>', 'how many seats it has', parseWhole);
   addSharedOptions(create);
-  const update = performs('update', 'updateTicketAction', textOf, PUBLIC_NAME)
+  const update = actionCommand('update', (actions) => actions.updateTicketAction, textOf)
     .description('change the given settings of a ticket')
     .argument('<ticketId>', 'the ticket', parseId)
     .option('--title <title>', 'its title', parseText)
@@ -53,16 +52,16 @@ export function addTicketCommands(program: Command, cli: Cli) {
     const sale = tickets.length === 0 ? 'no ticket has changed' : `${active ? 'on' : 'off'} sale: ${named}`;
     return endedHolds === undefined ? sale : `${sale}\nheld seats that are released: ${endedHolds}`;
   };
-  performs('stop-all', 'stopSalesAction', changed)
+  actionCommand('stop-all', (actions) => actions.stopSalesAction, changed)
     .description('take all tickets of an event off sale')
     .argument('<eventId>', 'the event', parseId)
     .option(...WITH_HOLDS);
-  performs('resume-all', 'resumeSalesAction', changed)
+  actionCommand('resume-all', (actions) => actions.resumeSalesAction, changed)
     .description('put the same tickets on sale again')
     .argument('<eventId>', 'the event', parseId);
   const listed = (allocations: Allocation[]) =>
     allocations.length === 0 ? 'no allocations' : tableOf(allocations.map(allocationFieldsOf));
-  performs('allocate', 'allocateTicketAction', listed)
+  actionCommand('allocate', (actions) => actions.allocateTicketAction, listed)
     .description(
       'reserve seats of a ticket for a partner, or limit how many it may sell; without options, remove both',
     )
@@ -71,11 +70,19 @@ export function addTicketCommands(program: Command, cli: Cli) {
     .option('--reserved <seats>', 'seats that only this partner may sell', parseWhole)
     .option('--cap <seats>', 'how many seats it may sell, or none', parseWholeOrNone)
     .option('--releases-at <time>', 'when everybody may sell the reserved seats, or none', parseTimeOrNone);
-  const reads = reading(ticket, cli, async () => (await import('./console.ts')).ticketOperations);
-  reads('list', 'ticketList', (tickets: DescribedTicket[]) => tableOf(tickets.map(fieldsOf)))
+  const queryCommand = queryCommands(
+    ticket,
+    cli,
+    async () => (await import('./console.ts')).ticketOperations,
+  );
+  queryCommand(
+    'list',
+    (operations) => operations.ticketList,
+    (tickets) => tableOf(tickets.map(fieldsOf)),
+  )
     .description('list the tickets of an event, on sale or not')
     .argument('<eventId>', 'the event', parseId);
-  reads('allocations', 'ticketAllocations', listed)
+  queryCommand('allocations', (operations) => operations.ticketAllocations, listed)
     .description('list the allocations of a ticket')
     .argument('<ticketId>', 'the ticket', parseId);
 }

@@ -1,23 +1,25 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { parseCursor, parseId, parseLimit, tableOf, type Cli } from '@floodgate/command';
-import { reading } from '@floodgate/operators/reading';
+import { queryCommands } from '@floodgate/operators/commands';
 import { STATES } from './states.ts';
 import type { FoundEntry } from './waiting-list.ts';
-
-interface Page {
-  entries: FoundEntry[];
-  cursor: string;
-  more: boolean;
-}
 
 /** `floodgate waiting-list …` */
 export function addWaitingListCommands(program: Command, cli: Cli) {
   const list = program.command('waiting-list').description('who waits for seats of a ticket');
-  const reads = reading(list, cli, async () => (await import('./console.ts')).waitingListOperations);
-  reads('list', 'waitingList', ({ entries, cursor, more }: Page) => {
-    const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
-    return `${tableOf(entries.map(fieldsOf))}\n${ending}`;
-  })
+  const queryCommand = queryCommands(
+    list,
+    cli,
+    async () => (await import('./console.ts')).waitingListOperations,
+  );
+  queryCommand(
+    'list',
+    (operations) => operations.waitingList,
+    ({ entries, cursor, more }) => {
+      const ending = `cursor: ${cursor}${more ? ' (there is more)' : ''}`;
+      return `${tableOf(entries.map(fieldsOf))}\n${ending}`;
+    },
+  )
     .description('list the entries of the waiting list of a ticket, in the order in which they joined')
     .argument('<ticketId>', 'the ticket', parseId)
     .option('--after <cursor>', 'continue from this cursor', parseCursor, 0)

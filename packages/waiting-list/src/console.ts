@@ -7,18 +7,18 @@ import { listEntries } from './waiting-list.ts';
 
 export { STATES };
 
-const { reads } = operationsOn('tickets');
+const { queryOperation } = operationsOn('tickets');
 
-export const waitingListOperations = [
-  reads(
+export const waitingListOperations = {
+  waitingList: queryOperation(
     'GET /tickets/{ticketId}/waiting-list',
     'List the entries of the waiting list of a ticket, in the order in which they joined',
     'waitingList',
-    { ticketId: Id, state: Type.Optional(oneOf(STATES)), after: Cursor, limit },
+    Type.Object({ ticketId: Id, state: Type.Optional(oneOf(STATES)), after: Cursor, limit }),
     async (db, { ticketId, state, after = 0, limit: most = 100 }) => {
       const { shardId } = await findTicket(db, ticketId);
       const entries = await listEntries(db, { shardId, ticketId, state, after, limit: most });
       return { entries, cursor: String(entries.at(-1)?.serial ?? after), more: entries.length === most };
     },
   ),
-];
+};

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
-import { defineAction, Id, type Action, type Actor } from '@floodgate/audit';
+import { Type, type Static, type TObject } from '@sinclair/typebox';
+import { defineAction, Id, type Actor } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import {
   DEFAULT_WEBHOOK_ENTRY_LIMIT,
   DEFAULT_WEBHOOK_OVERLAP_HOURS,
@@ -49,22 +50,14 @@ export const isRefused = (outcome: object): outcome is Refused => 'refused' in o
 export const NO_SUCH_WEBHOOK: Refused = { refused: '70', reason: 'no such webhook' };
 const PAUSED_BY_OPERATOR: Refused = { refused: '72', reason: 'the operator has paused this webhook' };
 
-/** The effect of an action. */
+/**
+ * The effect of every action. Some have more: new keys, whose secret no other operation returns, or the id of
+ * a test message.
+ */
 export interface Changed {
-  /** The webhook after the action. For `delete`, the webhook before it. */
+  /** The webhook after the action. After it was deleted: the webhook before. */
   endpoint: Endpoint;
-  /** New keys. No other operation returns their secret. */
-  keys?: SigningKeys;
-  /** Id of the requested test message. */
-  messageId?: string;
-  /** The cursor before a replay. */
-  was?: string;
 }
-
-/** An action. Its input is checked when it is performed. */
-type WebhookAction = Action<TObject, Changed | Refused>;
-export type WebhookActions = ReturnType<typeof webhookActions>;
-export type WebhookActionName = keyof WebhookActions;
 
 // Key of the advisory lock that serializes the creation of a partner's endpoints, so that their number is right. It spells "whks".
 const ADD_LOCK = 0x77686b73;
@@ -72,20 +65,30 @@ const CHANGEABLE = Object.keys(WebhookChange.properties) as (keyof WebhookChange
 const URL_RULE = 'an https URL of at most 2048 characters, without a user and a password';
 const SINCE_RULE = 'a time with an offset';
 
-/** Returns the actions. URLs with http are accepted in development only. */
-export const webhookActions = (allowsHttp: boolean) => ({
-  create: createAction(allowsHttp),
-  update: updateAction(allowsHttp),
-  ...ON_ONE,
-});
+/** The fields of a partner's request that have other names on the command line. */
+const Entries = typedAs('--entries', WebhookRequest.properties.entriesPerMessage);
+const OverlapHours = typedAs('--overlap', WebhookRotation.properties.overlapHours);
 
-/** Adds a webhook of a partner under an event. */
-const createAction = (allowsHttp: boolean) =>
+/**
+ * Returns the action that adds a webhook of a partner under an event. URLs with http are accepted in
+ * development only.
+ */
+export const createWebhookAction = (allowsHttp: boolean) =>
   defineAction({
     name: 'webhook.create',
-    input: Type.Object({ eventId: Id, partnerId: Id, ...WebhookRequest.properties }),
+    input: Type.Object({
+      eventId: Id,
+      partnerId: Id,
+      ...WebhookRequest.properties,
+      entriesPerMessage: Entries,
+    }),
     check: (input) => checkFields(input, allowsHttp),
-    run: async (db, { eventId, partnerId, ...request }, note, actor): Promise<Changed | Refused> => {
+    run: async (
+      db,
+      { eventId, partnerId, ...request },
+      note,
+      actor,
+    ): Promise<(Changed & { keys: SigningKeys }) | Refused> => {
       const { url, description = '', types = [...WEBHOOK_EVENT_TYPES], include = [] } = request;
       const { from, paused: isPaused = false } = request;
       await keepInShard(db, eventId);
@@ -109,123 +112,159 @@ const createAction = (allowsHttp: boolean) =>
       note(`webhook:${id}`, { after: audited(endpoint) });
       return { endpoint, keys };
     },
-  }) as unknown as WebhookAction;
+  });
 
-/** Changes the given fields of a webhook. Its next attempt is due at once. */
-const updateAction = (allowsHttp: boolean) =>
-  onWebhook(
-    'update',
-    WebhookChange.properties,
-    async (db, endpoint, { url, description, types, include, entriesPerMessage: entry_limit }) => {
-      // With other content, the range in flight would be a different message, so it is not repeated.
-      await retryConsumer(db, endpoint, types || include ? { in_flight_until: null } : {});
-      await updateEndpoint(db, endpoint).set({ url, description, types, include, entry_limit }).execute();
-      return url === undefined ? {} : { noted: { url: 'changed' } };
-    },
-    (change) =>
+/** Returns the action that changes the given fields of a webhook. Its next attempt is due immediately. */
+export const updateWebhookAction = (allowsHttp: boolean) =>
+  onWebhook({
+    name: 'webhook.update',
+    input: Type.Object({
+      ...WebhookPath.properties,
+      ...WebhookChange.properties,
+      entriesPerMessage: Entries,
+    }),
+    check: (change) =>
       CHANGEABLE.some((name) => change[name] !== undefined)
         ? checkFields(change, allowsHttp)
         : { '': `At least one of these fields is required: ${CHANGEABLE.join(', ')}` },
-  );
+    change: async (db, endpoint, input) => {
+      const { url, description, types, include, entriesPerMessage: entry_limit } = input;
+      // With other content, the range in flight would be a different message, so it is not repeated.
+      await retryConsumer(db, endpoint, types || include ? { in_flight_until: null } : {});
+      await updateEndpoint(db, endpoint).set({ url, description, types, include, entry_limit }).execute();
+      return { effect: {}, noted: url === undefined ? {} : { url: 'changed' } };
+    },
+  });
 
-const ON_ONE = {
-  /** Stops the messages of a webhook until it is resumed. A partner's pause does not replace an operator's. */
-  pause: onWebhook('pause', {}, async (db, endpoint, _input, by) => {
+const OneWebhook = Type.Object(WebhookPath.properties);
+
+/** Stops the messages of a webhook until it is resumed. A partner's pause does not replace an operator's. */
+export const pauseWebhookAction = onWebhook({
+  name: 'webhook.pause',
+  input: OneWebhook,
+  change: async (db, endpoint, _input, by) => {
     await pauseConsumer(db, endpoint);
     const pausedBy = endpoint.pausedBy === 'operator' ? 'operator' : by;
     await updateEndpoint(db, endpoint).set({ paused_by: pausedBy }).execute();
-  }),
+    return { effect: {} };
+  },
+});
 
-  /** Resumes the messages of a webhook where they stopped. A partner cannot resume a webhook that an operator paused. */
-  resume: onWebhook('resume', {}, async (db, endpoint, _input, by) => {
+/**
+ * Resumes the messages of a webhook where they stopped. A partner cannot resume a webhook that an operator
+ * paused.
+ */
+export const resumeWebhookAction = onWebhook({
+  name: 'webhook.resume',
+  input: OneWebhook,
+  change: async (db, endpoint, _input, by) => {
     if (by === 'partner' && endpoint.pausedBy === 'operator') return PAUSED_BY_OPERATOR;
     await resumeConsumer(db, endpoint);
     await updateEndpoint(db, endpoint).set({ disabled_reason: null, paused_by: null }).execute();
-    return {};
-  }),
+    return { effect: {} };
+  },
+});
 
-  /** Resends everything since a time. */
-  replay: onWebhook(
-    'replay',
-    { since: Type.String({ description: SINCE_RULE }) },
-    async (db, endpoint, { since }) => {
-      const cursor = await cursorBefore(db, endpoint, new Date(since));
-      await retryConsumer(db, endpoint, { last_offset: cursor, in_flight_until: null });
-      await updateEndpoint(db, endpoint)
-        // Receivers drop messages whose id they know, so a replay needs new ids.
-        .set({ chain_offset: cursor, replays: sql<number>`replays + 1` })
-        .execute();
-      return { was: String(endpoint.cursor), noted: { was: endpoint.cursor, cursor } };
-    },
-    // The schema accepts a leap second, but JavaScript cannot parse it.
-    ({ since }) => (Number.isNaN(Date.parse(since)) ? { since: SINCE_RULE } : {}),
-  ),
+/** Resends everything since a time. */
+export const replayWebhookAction = onWebhook({
+  name: 'webhook.replay',
+  input: Type.Object({ ...WebhookPath.properties, since: Type.String({ description: SINCE_RULE }) }),
+  // The schema accepts a leap second, but JavaScript cannot parse it.
+  check: ({ since }) => (Number.isNaN(Date.parse(since)) ? { since: SINCE_RULE } : {}),
+  change: async (db, endpoint, { since }) => {
+    const cursor = await cursorBefore(db, endpoint, new Date(since));
+    await retryConsumer(db, endpoint, { last_offset: cursor, in_flight_until: null });
+    await updateEndpoint(db, endpoint)
+      // Receivers drop messages whose id they know, so a replay needs new ids.
+      .set({ chain_offset: cursor, replays: sql<number>`replays + 1` })
+      .execute();
+    return { effect: { was: String(endpoint.cursor) }, noted: { was: endpoint.cursor, cursor } };
+  },
+});
 
-  /** Gives a webhook new keys. The previous keys still sign during the overlap. Older keys expire now. */
-  rotate: onWebhook(
-    'rotate',
-    WebhookRotation.properties,
-    async (db, { shardId, id }, { overlapHours = DEFAULT_WEBHOOK_OVERLAP_HOURS }) => {
-      const end = (hours: number, which: RawBuilder<unknown>) =>
-        sql`
+/** Gives a webhook new keys. The previous keys still sign during the overlap. Older keys expire now. */
+export const rotateWebhookAction = onWebhook({
+  name: 'webhook.rotate',
+  input: Type.Object({ ...WebhookPath.properties, overlapHours: OverlapHours }),
+  change: async (db, { shardId, id }, { overlapHours = DEFAULT_WEBHOOK_OVERLAP_HOURS }) => {
+    const end = (hours: number, which: RawBuilder<unknown>) =>
+      sql`
         update webhook_secrets set ends_at = now() + make_interval(hours => ${hours}::integer)
         where shard_id = ${shardId} and endpoint_id = ${id} and ${which}`.execute(db);
-      await end(0, sql`ends_at > now()`);
-      await end(overlapHours, sql`ends_at is null`);
-      const keys = await addKeys(db, { shardId, id });
-      return { keys, noted: { rotated: true, overlapHours } };
-    },
-  ),
+    await end(0, sql`ends_at > now()`);
+    await end(overlapHours, sql`ends_at is null`);
+    const keys = await addKeys(db, { shardId, id });
+    return { effect: { keys }, noted: { rotated: true, overlapHours } };
+  },
+});
 
-  /** Requests a test message, in any state of the webhook. The delivery process sends it. */
-  test: onWebhook('test', {}, async (db, endpoint) => {
+/** Requests a test message, in any state of the webhook. The delivery process sends it. */
+export const testWebhookAction = onWebhook({
+  name: 'webhook.test',
+  input: OneWebhook,
+  change: async (db, endpoint) => {
     const messageId = `msg_test_${randomUUID()}`;
     await updateEndpoint(db, endpoint).set({ test_message: messageId }).execute();
-    return { messageId, noted: { messageId } };
-  }),
+    return { effect: { messageId }, noted: { messageId } };
+  },
+});
 
-  /** Deletes a webhook with its secrets. Its attempts can be millions of rows: expireAttempts deletes them. */
-  delete: onWebhook('delete', {}, async (db, { shardId, id }) => {
+/** Deletes a webhook with its secrets. Its attempts can be millions of rows: expireAttempts deletes them. */
+export const deleteWebhookAction = onWebhook({
+  name: 'webhook.delete',
+  input: OneWebhook,
+  change: async (db, { shardId, id }) => {
     await deleteConsumer(db, { shardId, id });
     const ofShard = sql`where shard_id = ${shardId}`;
     await sql`delete from webhook_secrets ${ofShard} and endpoint_id = ${id}`.execute(db);
     await sql`delete from webhook_endpoints ${ofShard} and id = ${id}`.execute(db);
-  }),
-};
+    return { effect: {} };
+  },
+});
 
-/**
- * Defines an action on one webhook. It locks the consumer first, like a delivery (webhook_delivered): another order could deadlock. The
- * lock excludes other changes between the states before and after, and the audit log records both. It also records `noted`.
- */
-function onWebhook<Fields extends TProperties>(
-  name: string,
-  fields: Fields,
+/** The input of an action on one webhook. */
+type OnOneWebhook = TObject & { static: { webhookId: string } };
+
+/** What an action on one webhook does. */
+interface ChangeOfWebhook<Input extends OnOneWebhook, Effect extends object> {
+  name: string;
+  input: Input;
+  check?: (input: Static<Input>) => Record<string, string>;
+  /**
+   * Changes the endpoint. Returns what the caller gets beside it, and what the audit log records beside its
+   * states (`noted`).
+   */
   change: (
     db: Database,
     endpoint: Endpoint,
-    input: Static<TObject<Fields>>,
+    input: Static<Input>,
     by: 'partner' | 'operator',
-  ) => Promise<(Omit<Changed, 'endpoint'> & { noted?: Record<string, unknown> }) | Refused | void>,
-  check: (input: Static<TObject<Fields>>) => Record<string, string> = () => ({}),
-): WebhookAction {
-  type Input = Static<TObject<Fields>>;
-  return {
-    name: `webhook.${name}`,
-    input: Type.Object({ ...WebhookPath.properties, ...(fields as TProperties) }),
-    check: (input) => check(input as Input),
-    run: async (db, input, note, actor) => {
-      const before = await lockEndpoint(db, String(input['webhookId']), actor);
+  ) => Promise<{ effect: Effect; noted?: Record<string, unknown> } | Refused>;
+}
+
+/**
+ * Defines an action on one webhook. It locks the consumer first, like a delivery (webhook_delivered): another
+ * order could deadlock. The
+ * lock excludes other changes between the states before and after, and the audit log records both.
+ */
+function onWebhook<Input extends OnOneWebhook, Effect extends object>({
+  change,
+  ...action
+}: ChangeOfWebhook<Input, Effect>) {
+  return defineAction({
+    ...action,
+    run: async (db, input: Static<Input>, note, actor): Promise<(Changed & Effect) | Refused> => {
+      const before = await lockEndpoint(db, input.webhookId, actor);
       if (!before) return NO_SUCH_WEBHOOK;
-      const result = (await change(db, before, input as Input, kindOf(actor))) ?? {};
+      const result = await change(db, before, input, kindOf(actor));
       if (isRefused(result)) return result;
-      const { noted, ...made } = result;
       const endpoint = await findEndpoint(db, before);
-      const after = endpoint && { ...audited(endpoint), ...noted };
+      const after = endpoint && { ...audited(endpoint), ...result.noted };
       if (JSON.stringify(after) !== JSON.stringify(audited(before)))
         note(`webhook:${before.id}`, { before: audited(before), ...(after && { after }) });
-      return { endpoint: endpoint ?? before, ...made };
+      return { endpoint: endpoint ?? before, ...result.effect };
     },
-  };
+  });
 }
 
 async function lockEndpoint(db: Database, id: string, actor: Actor) {

@@ -1,6 +1,6 @@
 import { Option, type Command } from '@commander-js/extra-typings';
-import { performing } from '@floodgate/audit/performing';
-import { record, tableOf, type Cli } from '@floodgate/command';
+import { actionCommands } from '@floodgate/audit/commands';
+import { columnsOf, record, tableOf, type Cli } from '@floodgate/command';
 import {
   parseDurationMs,
   parseId,
@@ -9,9 +9,9 @@ import {
   parseText,
   parseWhole,
 } from '@floodgate/command/arguments';
-import { reading } from '@floodgate/operators/reading';
-import type { Changed, Refused, WebhookActionName } from './actions.ts';
-import type { ShownWebhook } from './console.ts';
+import type { WebhookAttempt } from '@floodgate/contract';
+import { queryCommands } from '@floodgate/operators/commands';
+import type { ChangedWebhook, ShownWebhook } from './console.ts';
 
 const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
 const HOUR_MS = 3_600_000;
@@ -43,15 +43,13 @@ OVERLAP.argParser((text) => Math.ceil(parseDurationMs(text) / HOUR_MS)).default(
 const SINCE = 'a time, or how long ago (90d, 12h)';
 const parseSinceText = (text: string) => parseSince(text).toISOString();
 
-/** Adds the commands that perform the action of their name. */
 function addChanges(webhook: Command, cli: Cli) {
-  const performs = performing(webhook, cli, async () => {
-    const { webhookActions } = await import('./actions.ts');
+  const actionCommand = actionCommands(webhook, cli, async () => {
+    const { operatorActions } = await import('./console.ts');
     // As for the API: http is accepted in development only.
-    return webhookActions(cli.env['WEBHOOK_ALLOW_PRIVATE'] === 'true');
+    return operatorActions(cli.env['WEBHOOK_ALLOW_PRIVATE'] === 'true');
   });
-  const change = (name: WebhookActionName) => performs(name, name, (result) => answerOf(name, result));
-  change('create')
+  actionCommand('create', (actions) => actions.create, changedText)
     .description("send the changes of a partner's registrations under an event to a URL")
     .argument('<eventId>', 'the event', parseId)
     .argument('<partnerId>', 'the partner', parseId)
@@ -61,35 +59,54 @@ function addChanges(webhook: Command, cli: Cli) {
     .addOption(ENTRIES)
     .option('--description <words>', 'a note about the webhook', parseText)
     .addOption(FROM);
-  onOne(change('update'), 'change a webhook; its next attempt starts at once')
+  onOne(
+    actionCommand('update', (actions) => actions.update, changedText),
+    'change a webhook; its next attempt starts at once',
+  )
     .option('--url <url>', 'an https URL', parseText)
     .addOption(TYPES)
     .addOption(INCLUDE)
     .addOption(ENTRIES);
-  onOne(change('test'), 'send a message of the type webhook.test; "attempts" shows the outcome');
-  const replay = 'resend all entries since a time that are still kept';
-  onOne(change('replay'), replay).requiredOption('--since <when>', SINCE, parseSinceText);
-  const rotate = 'create a new secret, which is shown only once; the previous one also signs for the overlap';
-  onOne(change('rotate'), rotate).addOption(OVERLAP);
-  onOne(change('pause'), 'stop its messages; resume sends them');
   onOne(
-    change('resume'),
+    actionCommand('test', (actions) => actions.test, changedText),
+    'send a message of the type webhook.test; "attempts" shows the outcome',
+  );
+  onOne(
+    actionCommand('replay', (actions) => actions.replay, changedText),
+    'resend all entries since a time that are still kept',
+  ).requiredOption('--since <when>', SINCE, parseSinceText);
+  onOne(
+    actionCommand('rotate', (actions) => actions.rotate, changedText),
+    'create a new secret, which is shown only once; the previous one also signs for the overlap',
+  ).addOption(OVERLAP);
+  onOne(
+    actionCommand('pause', (actions) => actions.pause, changedText),
+    'stop its messages; resume sends them',
+  );
+  onOne(
+    actionCommand('resume', (actions) => actions.resume, changedText),
     'resume its messages where they stopped, also if the partner paused it or it was disabled',
   );
-  onOne(change('delete'), 'delete it with its secrets and attempts');
+  onOne(
+    actionCommand('delete', (actions) => actions.delete, deleted),
+    'delete it with its secrets and attempts',
+  );
 }
 
-async function answerOf(name: WebhookActionName, result: Changed | Refused) {
-  const { changed } = await import('./console.ts');
-  const document = { ...changed(result), ...(name === 'delete' && { state: 'deleted' }) };
-  const { secret, publicKey, messageId, was } = document;
+function changedText(webhook: Omit<ChangedWebhook, 'state'> & { state: string }) {
+  const { secret, publicKey, messageId, was } = webhook;
   const text = record({
-    ...fieldsOf(document),
+    ...fieldsOf(webhook),
     ...(secret && { secret, 'public key': publicKey }),
     ...(messageId && { 'test message': messageId }),
     ...(was && { 'cursor before': was }),
   });
-  return { document, text: secret ? `${text}\n${SHOWN_ONCE}` : text };
+  return secret ? `${text}\n${SHOWN_ONCE}` : text;
+}
+
+async function deleted(webhook: ChangedWebhook) {
+  const document = { ...webhook, state: 'deleted' };
+  return { document, text: changedText(document) };
 }
 
 /** Returns the fields that a text answer shows. */
@@ -108,16 +125,38 @@ function fieldsOf({ pausedBy, ...webhook }: Omit<ShownWebhook, 'state'> & { stat
 }
 
 function addReads(webhook: Command, cli: Cli) {
-  const reads = reading(webhook, cli, async () => (await import('./console.ts')).webhookOperations());
-  reads('list', 'webhookList', (all: ShownWebhook[]) => tableOf(all.map(fieldsOf)))
+  const queryCommand = queryCommands(webhook, cli, async () =>
+    (await import('./console.ts')).webhookOperations(),
+  );
+  queryCommand(
+    'list',
+    (operations) => operations.webhookList,
+    (webhooks) => tableOf(webhooks.map(fieldsOf)),
+  )
     .description('list the webhooks of an event with their progress and state')
     .argument('<eventId>', 'the event', parseId);
-  onOne(reads('show', 'webhookShow', textOf), 'show a webhook without its secret');
   onOne(
-    reads('attempts', 'webhookAttempts', tableOf),
+    queryCommand('show', (operations) => operations.webhookShow, textOf),
+    'show a webhook without its secret',
+  );
+  onOne(
+    queryCommand('attempts', (operations) => operations.webhookAttempts, attemptsText),
     'list the latest attempts to send messages, latest first; attempts are kept for 30 days',
   ).option('--limit <attempts>', 'at most this many', parseLimit, 50);
 }
+
+const attemptsText = (attempts: WebhookAttempt[]) =>
+  columnsOf(attempts, [
+    'messageId',
+    'previousCursor',
+    'cursor',
+    'entries',
+    'dateAttempted',
+    'milliseconds',
+    'outcome',
+    'httpStatus',
+    'error',
+  ]);
 
 function textOf({ oldestMs, notice, ...webhook }: ShownWebhook & Progress) {
   return record({
@@ -132,4 +171,7 @@ function textOf({ oldestMs, notice, ...webhook }: ShownWebhook & Progress) {
   });
 }
 
-type Progress = { oldestMs: number | null; notice: { state: string; reason: string | null } | null };
+interface Progress {
+  oldestMs: number | null;
+  notice: { state: string; reason: string | null } | null;
+}

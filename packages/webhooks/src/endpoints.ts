@@ -10,7 +10,7 @@ import { askShards, inCamelCase, shardIds, type Database } from '@floodgate/data
 import type { ConsumerId } from '@floodgate/journal';
 import { sql } from 'kysely';
 import type { RefusedMessage } from './deliver/messages.ts';
-import { createSigner, publicKeyText, secretText, type SigningKeys } from './signatures.ts';
+import { createSigner, publicKeyText } from './signatures.ts';
 
 /** The partner that owns an endpoint, and the event. */
 export type Owner = Omit<PartnerActor, 'kind'>;
@@ -60,8 +60,8 @@ export async function findEndpointAnywhere(db: Database, id: string) {
 export const updateEndpoint = (db: Database, { shardId, id }: ConsumerId) =>
   db.updateTable('webhook_endpoints').where('shard_id', '=', shardId).where('id', '=', id);
 
-/** Returns an endpoint as its partner sees it. Includes the secret if `keys` are given. */
-export function webhookOf(endpoint: Endpoint, keys?: SigningKeys): Webhook & { secret?: string } {
+/** Returns an endpoint as its partner sees it. */
+export function webhookOf(endpoint: Endpoint): Webhook {
   const { shardId: _shard, eventId: _event, partnerId: _partner, pausedBy: _paused, ...rest } = endpoint;
   const { failingSince, nextAt, createdAt, include, ...webhook } = rest;
   const isScheduled = webhook.state === 'active' && +nextAt > Date.now();
@@ -74,7 +74,6 @@ export function webhookOf(endpoint: Endpoint, keys?: SigningKeys): Webhook & { s
     dateNextAttempt: isScheduled ? formatTimestamp(nextAt) : null,
     publicKey: publicKeyText(webhook.publicKey),
     dateCreated: formatTimestamp(createdAt),
-    ...(keys && { secret: secretText(keys.secret) }),
   };
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '@commander-js/extra-typings';
+import { withInput } from '@floodgate/audit/commands';
 import {
-  answering,
-  answeringChange,
-  inputOf,
+  onRun,
+  onChangeRun,
   loadSettings,
   parseId,
   parseLimit,
@@ -19,9 +19,8 @@ import type { Database } from '@floodgate/database';
 import { awayText } from '@floodgate/database/reads/shards';
 import type { Lag } from '@floodgate/journal';
 import type { QueueBacklog } from '@floodgate/queue';
-import { reading } from '@floodgate/operators/reading';
+import { queryCommands } from '@floodgate/operators/commands';
 import { withDeadline } from '@floodgate/service/deadline';
-import type { FailedBatch } from './backlog.ts';
 
 const STATUS_DEADLINE_MS = 3_000;
 const LOOK_INTERVAL_MS = 100;
@@ -47,7 +46,7 @@ export function addStatusCommand(program: Command, cli: Cli) {
       // A batch is finalized within a second. An operator should see one that is retried for longer.
       60,
     );
-  answering(status, cli, async ({ check, maxAge }) => {
+  onRun(status, cli, async ({ check, maxAge }) => {
     const { readBacklog } = await load();
     const { readLags } = await import('@floodgate/journal');
     const settings = await loadSettings(cli.env, true);
@@ -86,17 +85,26 @@ export function addStatusCommand(program: Command, cli: Cli) {
 export function addQueueCommands(program: Command, cli: Cli) {
   const commands = program.command('queue').description('backlog of the worker and of deliveries');
   addStatusCommand(commands, cli);
-  const reads = reading(commands, cli, async () => (await import('../console.ts')).queueOperations);
-  reads('failed', 'batchFailed', ({ failed, away }: { failed: FailedBatch[]; away: number[] }) => {
-    const rows = failed.map(({ batchId: batch, eventIds, ageMs, ...facts }) => {
-      return { batch, events: eventIds.join(', '), ...facts, age: secondsText(ageMs) };
-    });
-    return {
-      document: failed,
-      text: failed.length === 0 ? 'no batch has failed' : tableOf(rows),
-      ...(away.length > 0 && { failure: awayText(away) }),
-    };
-  })
+  const queryCommand = queryCommands(
+    commands,
+    cli,
+    async () => (await import('../console.ts')).queueOperations,
+  );
+  queryCommand(
+    'failed',
+    (operations) => operations.batchFailed,
+    ({ failed, away }) => {
+      const rows = failed.map(({ batchId: batch, eventIds, registrations, failedAt, reason, ageMs }) => {
+        const events = eventIds.join(', ');
+        return { batch, events, registrations, failedAt, reason, age: secondsText(ageMs) };
+      });
+      return {
+        document: failed,
+        text: failed.length === 0 ? 'no batch has failed' : tableOf(rows),
+        ...(away.length > 0 && { failure: awayText(away) }),
+      };
+    },
+  )
     .description('failed batches, the oldest first; see redrive')
     .option('--event <id>', 'only those with registrations for this event', parseId)
     .option('--limit <batches>', 'at most this many', parseLimit, 100);
@@ -172,10 +180,12 @@ export function addRedriveCommand(program: Command, cli: Cli) {
     .option('--event <id>', 'only those with registrations for this event', parseId)
     .option('--limit <batches>', 'at most this many, oldest first', parseLimit, 1_000)
     .option('--wait <seconds>', 'how long to wait for the result', parseSeconds, 10);
-  answeringChange(redrive, cli, async (db, actor) => {
-    const { redriveAction, redriveShards } = await import('../actions.ts');
+  onChangeRun(redrive, cli, async (db, actor) => {
+    const { RedriveSelection, redriveShards } = await import('../actions.ts');
     const { readBacklog } = await load();
-    const { batchIds, away } = await redriveShards(db, inputOf(redrive, redriveAction.input), actor);
+    const { batchIds, away } = await withInput(redrive, RedriveSelection, (given) =>
+      redriveShards(db, given, actor),
+    );
     const { confirmed, failed } = await outcomeOf(db, batchIds, redrive.opts().wait * 1_000);
     const { failedBatches: stillFailed } = await readBacklog(db);
     const redriven = batchIds.length;

@@ -123,9 +123,15 @@ function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow
   return { ...row, state: 'failed', finishedAt: at, cancelledAt: null };
 }
 
+/** What the partner sent about an attendee. Null: not sent, or the seat has no attendee yet. */
+type StoredAttendee = Record<
+  'fullName' | 'emailAddress' | 'phoneNumber' | 'gender' | 'tableOrSeat' | 'extraData1' | 'extraData2',
+  string | null
+>;
+
 /** Returns what the partner sent about an attendee. Only the operator's console reads it. */
 export async function findAttendee(db: Database, shardId: number, serial: number) {
-  const { rows } = await sql`
+  const { rows } = await sql<StoredAttendee>`
     select ${ATTENDEE} from registrations where shard_id = ${shardId} and serial = ${serial}`.execute(db);
   return rows[0];
 }

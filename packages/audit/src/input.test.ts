@@ -1,8 +1,8 @@
-import { Seats } from '@floodgate/audit';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { expect, test } from 'vitest';
-import { valueOf } from './operations.ts';
+import { Seats } from './actions.ts';
+import { valueOf } from './input.ts';
 
 const Price = Type.Number();
 

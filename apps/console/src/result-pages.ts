@@ -1,0 +1,72 @@
+import type { Database } from '@floodgate/database';
+import type { Operation, OperatorPrincipal } from '@floodgate/operators';
+import type { TObject } from '@sinclair/typebox';
+import { encodeQR } from 'qr';
+import { html } from 'ghtml';
+import { callerOf, type Operations } from './operations.ts';
+import { shownTo } from './shown-to.ts';
+import { cellsOf, fields } from './view.ts';
+import { webhookCells } from './webhook-pages.ts';
+
+const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
+
+/** Runs an operation, and resolves to its result as HTML. */
+type ResultPage = (db: Database, given: object, operator: OperatorPrincipal) => Promise<string>;
+
+function page<Input extends TObject, Result>(
+  { id, run }: Operation<Input, Result>,
+  note: string,
+  show: (result: Result) => string,
+): [id: string, ResultPage] {
+  return [
+    id,
+    async (db, given, operator) => {
+      const result = shownTo(operator, await run(db, given, callerOf(operator)));
+      return html`<p role="status">Done. ${note}</p>
+        !${show(result)}`;
+    },
+  ];
+}
+
+/**
+ * Returns the pages after forms that show the result, by the id of the operation: secrets, and what was read.
+ * No other page has them.
+ */
+export function resultPages(operations: Operations): ReadonlyMap<string, ResultPage> {
+  return new Map([
+    page(operations.keyIssue, SHOWN_ONCE, (key) =>
+      fields(cellsOf(key, 'keyId', 'secretKey', 'partnerId', 'mode', 'expiresAt')),
+    ),
+    page(operations.keyRotate, SHOWN_ONCE, (key) =>
+      fields(cellsOf(key, 'keyId', 'secretKey', 'mode', 'expiresAt', 'previousKeyEndsAt', 'previousKeyId')),
+    ),
+    page(operations.webhookCreate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
+    page(operations.webhookRotate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
+    page(operations.operatorCreate, SHOWN_ONCE, (operator) =>
+      fields(cellsOf(operator, 'id', 'name', 'role', 'email', 'disabledAt', 'createdAt', 'password')),
+    ),
+    page(operations.operatorResetPassword, SHOWN_ONCE, (operator) =>
+      fields(cellsOf(operator, 'name', 'password')),
+    ),
+    page(operations.tokenCreate, SHOWN_ONCE, (token) =>
+      fields(cellsOf(token, 'id', 'name', 'scopes', 'expiresAt', 'token')),
+    ),
+    page(operations.deviceCreate, SHOWN_ONCE, codeHtml),
+    page(operations.deviceCode, SHOWN_ONCE, codeHtml),
+    page(operations.passVerify, '', (check) =>
+      fields(cellsOf(check, 'valid', 'pass', 'mode', 'validFrom', 'validUntil', 'problem')),
+    ),
+    page(operations.attendeeFind, '', (found) =>
+      fields(cellsOf(found, 'attendees', 'cursor', 'more', 'shardsAway')),
+    ),
+  ]);
+}
+
+/** Returns the code of a device as HTML: large, and as a QR code for its camera. */
+function codeHtml({ code, name, codeExpiresAt }: { code: string; name: string; codeExpiresAt: Date | null }) {
+  const picture = `data:image/svg+xml,${encodeURIComponent(encodeQR(code, 'svg', { border: 4 }))}`;
+  return html`<p>Open /door/ of the API on the device, and scan or type the code.</p>
+    <p class="code">${code}</p>
+    <p><img class="qr" src="${picture}" alt="QR code of the code above" /></p>
+    !${fields({ device: name, codeExpiresAt })}`;
+}
