@@ -365,6 +365,7 @@ describe.for(SERVICES)('the role of the %s', (service) => {
 const EXECUTED_BY: Record<string, ServiceName[]> = {
   reserve_batch: ['api'],
   change_registrations: ['api', 'console'],
+  change_and_read_holds: ['api'],
   change_holds: ['api'],
   replace_attendee: ['api', 'console'],
   join_waiting: ['api'],
@@ -378,6 +379,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   // Called by functions of the owner.
   record_changes: [],
   release_registrations: [],
+  describe_holds: [],
   change_waiting: [],
   serve_waiting: [],
   record_scans: ['api'],

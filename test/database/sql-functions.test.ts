@@ -40,12 +40,8 @@ import {
   type Submission,
 } from '@floodgate/registrations';
 import { findAttendees, indexAttendees } from '@floodgate/registrations/find';
-import {
-  createHoldGroups,
-  findHolds,
-  type ChangedHold,
-  type HoldChange,
-} from '@floodgate/registrations/holds';
+import { createHoldGroups, type ChangedHold, type HoldChange } from '@floodgate/registrations/change-holds';
+import { findHolds } from '@floodgate/registrations/find-holds';
 import { createLogger } from '@floodgate/service';
 import {
   allocateTicketAction,
@@ -440,8 +436,20 @@ const groups = () => ({
   lockWithinMs: 15_000,
   onCommitted: () => {},
 });
-const changeHolds = (to: HoldChange, ...holds: ChangedHold[]) =>
-  createHoldGroups({ ...groups(), holdLimitSeconds: 1_800 }, to).commit(holds, given.gala.shardId);
+/** Changes holds. Returns the outcomes. Each answer has the hold as it is read afterwards. */
+async function changeHolds(to: HoldChange, ...holds: ChangedHold[]) {
+  const group = createHoldGroups({ ...groups(), holdLimitSeconds: 1_800 }, to);
+  const outcomes = await group.commit(holds, given.gala.shardId);
+  const stored = await findHolds(
+    api,
+    holds.map(({ holdId }) => ({ ...given.gala, holdId })),
+  );
+  return outcomes.map((outcome, index) => {
+    if (typeof outcome === 'string') return outcome;
+    expect(outcome.hold.seats).toEqual(stored[index]!.seats.map(({ position: _position, ...seat }) => seat));
+    return outcome.kind;
+  });
+}
 
 /** Holds seats without attendees. */
 async function hold(...tickets: number[]) {
@@ -531,7 +539,7 @@ test('the console ends the holds of a ticket, and no others', async () => {
   expect(await expireHolds(worker, given.gala.shardId, 100)).toBe(1);
 });
 
-describe('change_holds', () => {
+describe('change_and_read_holds', () => {
   test('confirms holds with their attendees, each completely or not at all', async () => {
     const other = await given.gala.addTicket();
     const [whole, twice] = [await hold(given.ticketId, other, given.ticketId), await hold(given.ticketId)];

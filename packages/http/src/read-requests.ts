@@ -136,8 +136,8 @@ export function readBodies(app: FastifyInstance) {
     if (!schema?.body) return done(null);
     if (body.length === 0 && mayBeEmpty(schema.body)) return done(null, {});
     const read = () => {
-      const refusal = refusalOf(request, body, config.countsBySize ? MOST_VALUES_IN_BULK : MOST_VALUES);
-      if (refusal) done(refusal);
+      const fault = bodyFault(request, body, config.countsBySize ? MOST_VALUES_IN_BULK : MOST_VALUES);
+      if (fault) done(fault);
       else void parse(request, body.toString(), done);
     };
     if (!config.countsBySize) return read();
@@ -149,7 +149,7 @@ export function readBodies(app: FastifyInstance) {
 const mayBeEmpty = (schema: unknown) => Value.Check(schema as TSchema, {});
 
 /** Returns the error of a body that must not be parsed, or null. */
-function refusalOf(request: FastifyRequest, body: Buffer, most: number) {
+function bodyFault(request: FastifyRequest, body: Buffer, most: number) {
   const type = request.headers['content-type']!;
   const coding = request.headers['content-encoding'];
   if (!JSON_TYPE.test(type)) return new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(type);

@@ -11,7 +11,14 @@ import {
 } from '@floodgate/contract';
 import { isCluster, shardLoader } from '@floodgate/database';
 import { defineApi, type Routes } from '@floodgate/http';
-import { createGroups, holdShareSettings, provokedCode, refusalOf } from '@floodgate/registrations/api';
+import {
+  createGroups,
+  holdShareSettings,
+  inSeparateRounds,
+  provokedCode,
+  refusalOf,
+  type Groups,
+} from '@floodgate/registrations';
 import {
   entryOf,
   findEntries,
@@ -52,8 +59,8 @@ const REFUSALS: Record<Exclude<Joined['outcome'], 'joined'>, [FailureCode, objec
 };
 const JOIN_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '37', '38', '39', '40', '91'];
 
-type JoinGroups = ReturnType<typeof createGroups<Join, Joined>>;
-type LeaveGroups = ReturnType<typeof createGroups<EntryQuery, boolean>>;
+type JoinGroups = Groups<Join, Joined>;
+type LeaveGroups = Groups<EntryQuery, boolean>;
 
 /** The operations of partners on waiting lists. */
 export const waitingListApi = defineApi({
@@ -74,8 +81,8 @@ export const waitingListApi = defineApi({
       joinWaitingLists(db, shardId, calls, lockWithinMs, sharePercent),
     );
     // Each in a transaction of its own: two could lock their tickets in different orders.
-    const roundsOf = (leaves: readonly EntryQuery[]) => leaves.map((leave) => [leave]);
-    const leaves: LeaveGroups = createGroups({ ...options, roundsOf }, async (_shardId, [leave]) => [
+    const separately = { ...options, roundsOf: inSeparateRounds<EntryQuery> };
+    const leaves: LeaveGroups = createGroups(separately, async (_shardId, [leave]) => [
       await leaveWaitingList(db, leave!, leave!.entry, lockWithinMs, sharePercent),
     ]);
     const find = shardLoader(shardReads, (queries: EntryQuery[]) => findEntries(reads, queries));
@@ -117,7 +124,7 @@ function addJoinRoute(api: Routes, groups: JoinGroups, find: FindEntry) {
       if (provoked && provoked !== '91') return reply.fail(provoked);
       const join = toJoin(principal, body, headers['idempotency-key'] ?? null);
       const joined = await groups.submit(request, join);
-      if (typeof joined === 'string') return groups.refuse(request, reply, ...refusalOf(joined, {}));
+      if (typeof joined === 'string') return groups.refuse(request, reply, ...refusalOf(principal, joined));
       if (joined.outcome !== 'joined') return reply.fail(...REFUSALS[joined.outcome]);
       const isRepeat = joined.id !== join.id;
       const found = await entryOf(find, principal, join, joined);
@@ -173,7 +180,7 @@ function addLeaveRoute(api: Routes, groups: LeaveGroups, find: FindEntry) {
       if (!before) return reply.fail('34', NO_ENTRY);
       const isOpen = before.state === 'waiting' || before.state === 'offered';
       const outcome = isOpen && (await groups.submit(request, query));
-      if (typeof outcome === 'string') return groups.refuse(request, reply, ...refusalOf(outcome, {}));
+      if (typeof outcome === 'string') return groups.refuse(request, reply, ...refusalOf(principal, outcome));
       // It may have left all the same.
       const after = isOpen ? await find(query).catch(() => undefined) : before;
       if (!after) return groups.refuse(request, reply, '91');

@@ -1,11 +1,12 @@
--- Cancels registrations, or confirms held ones by a hold until 'infinity'. "change" is 'cancelled' or 'confirmed'.
--- Returns, by position, the change (also if there was nothing to change), 'too-late', or null if there is no such
--- registration. A cancellation has two more outcomes. 'replaced': another attendee has the seat now, so it stays taken.
--- 'admitted': the seat has let in a person, so only an operator can cancel it. Callers of the previous release do not know
--- these: their "by_operator" is null, and the outcome is 'too-late'.
+-- Cancels registrations, or confirms held ones by a hold until 'infinity'. "change" is 'cancelled' or
+-- 'confirmed'. Returns, by position, the change (also if there was nothing to change), 'too-late', or null if
+-- there is no such registration. A cancellation has two more outcomes. 'replaced': another attendee has the
+-- seat now, so it stays taken. 'admitted': the seat has let in a person, so only an operator can cancel it.
+-- Callers of the previous release do not know these: their "by_operator" is null, and the outcome is
+-- 'too-late'.
 --
--- Runs as the owner: callers can change only registrations whose pass code they have. Lock order of all functions:
--- tickets, then registrations.
+-- Runs as the owner: callers can change only registrations whose pass code they have. Lock order of all
+-- functions: tickets, then registrations.
 create or replace function change_registrations(
   shard integer, lock_within_ms integer, change text,
   wanted bigint[], wanted_partners integer[], wanted_events integer[], wanted_codes bigint[], deadlines timestamptz[],
@@ -20,12 +21,13 @@ declare
   due bigint[];
   due_tickets integer[];
   confirmed bigint[];
-  -- Their seats were admitted.
-  kept bigint[] := '{}';
+  -- Registrations that stay, because their seat has let in a person.
+  admitted bigint[] := '{}';
 begin
   perform set_config('lock_timeout', lock_within_ms::text, true);
   select array_agg(case when is_done or not is_late then change when is_late then 'too-late' end order by position),
-    array_agg(r.serial) filter (where not (is_done or is_late)), array_agg(ticket_id) filter (where not (is_done or is_late))
+    array_agg(r.serial) filter (where not (is_done or is_late)),
+    array_agg(ticket_id) filter (where not (is_done or is_late))
   from unnest(wanted, wanted_partners, wanted_events, wanted_codes, deadlines) with ordinality
     as input (serial, partner_id, event_id, pass_code, deadline, position)
   left join lateral (
@@ -46,7 +48,7 @@ begin
       perform from tickets where shard_id = shard and id = any(due_tickets) order by id for no key update;
       perform lock_seats(shard, due);
       if by_operator is not true then
-        kept := array(
+        admitted := array(
           select serial from registrations r
           where shard_id = shard and serial = any(due) and exists (
             select from admissions a
@@ -55,12 +57,12 @@ begin
         );
       end if;
       perform release_registrations(
-        shard, array(select unnest(due) except select unnest(kept)), due_tickets, change, hold_percent);
+        shard, array(select unnest(due) except select unnest(admitted)), due_tickets, change, hold_percent);
     end if;
     -- Read after the cancellation, because another transaction may have changed the attendee meanwhile.
     return array(
       select case
-        when outcomes[position] is distinct from change or (replaced_by is null and input.serial <> all(kept))
+        when outcomes[position] is distinct from change or (replaced_by is null and input.serial <> all(admitted))
           then outcomes[position]
         when by_operator is null then 'too-late'
         when replaced_by is not null then 'replaced'
@@ -75,8 +77,9 @@ begin
     return outcomes;
   end if;
 
-  -- Another transaction may have confirmed or cancelled a row since it was read. After the wait for the row lock,
-  -- Postgres checks this condition again. So only one of several callers changes the row and publishes the change.
+  -- Another transaction may have confirmed or cancelled a row since it was read. After the wait for the row
+  -- lock, Postgres checks this condition again. So only one of several callers changes the row and publishes
+  -- the change.
   with changed as (
     update registrations set held_until = 'infinity'
     where shard_id = shard and serial = any(due) and cancelled_at is null and held_until < 'infinity'
@@ -85,7 +88,9 @@ begin
   select array_agg(serial) from changed into confirmed;
   perform record_changes(shard, change, confirmed);
   return array(
-    select case when cancelled_at is not null and outcomes[position] = change then 'too-late' else outcomes[position] end
+    select case
+      when cancelled_at is not null and outcomes[position] = change then 'too-late'
+      else outcomes[position] end
     from unnest(wanted) with ordinality as input (serial, position)
     left join lateral (
       select cancelled_at from registrations where shard_id = shard and serial = input.serial offset 0

@@ -1,16 +1,20 @@
--- Gives the seat of a registration to another attendee: cancels the registration, and makes a new one in a batch of its
--- own. The seat stays taken. So the old pass is revoked, the new attendee gets a pass and an e-mail, and the journal has
--- both changes, as for any cancellation and registration. Returns json: the outcome 'replaced', 'too-late', 'admitted' or
--- 'duplicate', and the serial and pass code of the new registration. Null: there is no such registration. A repeat with
--- the same name and address gets the first answer.
+-- Gives the seat of a registration to another attendee: cancels the registration, and makes a new one in a
+-- batch of its own. The seat stays taken. So the old pass is revoked, the new attendee gets a pass and an
+-- e-mail, and the journal has both changes, as for any cancellation and registration. Returns json: the
+-- outcome 'replaced', 'too-late', 'admitted' or 'duplicate', and the serial and pass code of the new
+-- registration. Null: there is no such registration. A repeat with the same name and address gets the first
+-- answer.
 --
--- An admission belongs to the seat. So a partner cannot change the attendee after it; an operator can, and the new pass
--- counts as admitted. "by_operator" is null for a caller of the previous release, which does not know 'admitted'.
+-- An admission belongs to the seat. So a partner cannot change the attendee after it; an operator can, and
+-- the new pass counts as admitted. "by_operator" is null for a caller of the previous release, which does not
+-- know 'admitted'.
 --
--- Runs as the owner, because the API cannot read attendees. It locks no ticket, because the number of seats stays.
+-- Runs as the owner, because the API cannot read attendees. It locks no ticket, because the number of seats
+-- stays.
 create or replace function replace_attendee(
   shard integer, lock_within_ms integer, relay_after interval, batch uuid,
-  old_serial bigint, partner integer, event integer, old_code bigint, deadline timestamptz, new_code bigint, digest uuid,
+  old_serial bigint, partner integer, event integer, old_code bigint, deadline timestamptz,
+  new_code bigint, digest uuid,
   new_name text, new_address text, new_phone text, new_gender text, new_seat text, new_extra_1 text, new_extra_2 text,
   by_operator boolean default null
 ) returns json language plpgsql security definer set search_path from current
@@ -62,7 +66,8 @@ begin
     partner_reference, full_name, email_address, phone_number, gender, table_or_seat, extra_data_1, extra_data_2
   ) values (
     shard, new_serial, batch, 1, old.ticket_id, event, partner, new_code, digest, old.hold_id, seat_of,
-    old.partner_reference, new_name, new_address, new_phone, new_gender, coalesce(new_seat, old.table_or_seat), new_extra_1, new_extra_2
+    old.partner_reference, new_name, new_address, new_phone, new_gender, coalesce(new_seat, old.table_or_seat),
+    new_extra_1, new_extra_2
   );
   insert into batches (shard_id, id, size, first_serial, last_serial, event_id, partner_id, relay_at)
   values (shard, batch, 1, new_serial, new_serial, event, partner, now() + relay_after);

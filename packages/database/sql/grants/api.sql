@@ -36,8 +36,8 @@ grant insert, update (ends_at), delete on webhook_secrets to :"role";
 -- The audit log records the changes of partners. The API cannot read it.
 grant insert on partner_audit_log to :"role";
 
-grant execute on function reserve_batch, change_registrations, change_holds, replace_attendee, join_waiting, leave_waiting, find_waiting,
-  record_scans
+grant execute on function reserve_batch, change_registrations, change_and_read_holds, change_holds, replace_attendee,
+  join_waiting, leave_waiting, find_waiting, record_scans
 to :"role";
 -- It reports itself to operators.
 grant select, insert, update, delete on processes to :"role";

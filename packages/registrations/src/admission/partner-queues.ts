@@ -13,7 +13,10 @@ export interface Waiting {
 interface Queue<One> extends Partner {
   items: One[];
   units: number;
-  /** Units that the partner may still take in this round. A remainder is kept for its next item, which costs more. */
+  /**
+   * Units that the partner may still take in this round. A remainder is kept for its next item, which costs
+   * more.
+   */
   credit: number;
 }
 
@@ -23,8 +26,8 @@ type Stop = 'empty' | 'no-credit' | 'group-full' | 'large';
 export const LARGE_UNITS = 100;
 
 /**
- * One queue per partner. Groups are filled by deficit round robin (Shreedhar and Varghese): in a round each partner may take its
- * share of one group, by weight. With one partner this is first in, first out.
+ * One queue per partner. Groups are filled by deficit round robin (Shreedhar and Varghese): in a round each
+ * partner may take its share of one group, by weight. With one partner this is first in, first out.
  */
 export class PartnerQueues<One extends Waiting> {
   readonly #groupLimit: number;
@@ -32,7 +35,10 @@ export class PartnerQueues<One extends Waiting> {
   /** The same queues in round-robin order. */
   readonly #ring: Queue<One>[] = [];
   #weights = 0;
-  /** Whether the first queue did not fit into the last group. New queues are served after it. Otherwise it could wait forever. */
+  /**
+   * Whether the first queue did not fit into the last group. New queues are served after it. Otherwise it
+   * could wait forever.
+   */
   #isFirstOwed = false;
   #smallItems = 0;
   items = 0;
@@ -82,7 +88,10 @@ export class PartnerQueues<One extends Waiting> {
     return group.items;
   }
 
-  /** Removes and returns all items that wait since before this moment. Items are not in this order: some have waited elsewhere before. */
+  /**
+   * Removes and returns all items that wait since before this moment. Items are not in this order: some have
+   * waited elsewhere before.
+   */
   takeOverdue(before: number): One[] {
     return [...this.#byPartner.values()].flatMap((queue) => {
       const overdue = queue.items.filter(({ since }) => since < before);

@@ -26,10 +26,11 @@ export const CURSOR_PROBLEMS: Record<CursorProblem, string> = {
 };
 
 /**
- * Reads the changes of one partner's registrations for an event after a cursor, oldest first. Each row is the registration as it was
- * after the change. A reader that continues from the cursor misses no change and sees none twice. If that cannot be guaranteed,
- * returns the problem of the cursor. If the state is rare, a page may be short or empty although there is more. With a reference of the
- * partner, reads the registrations that have it, as they are now.
+ * Reads the changes of one partner's registrations for an event after a cursor, oldest first. Each row is the
+ * registration as it was after the change. A reader that continues from the cursor misses no change and sees
+ * none twice. If that cannot be guaranteed, returns the problem of the cursor. If the state is rare, a page
+ * may be short or empty although there is more. With a reference of the partner, reads the registrations that
+ * have it, as they are now.
  */
 export async function listRegistrations(db: Database, selection: Selection, after: number, limit: number) {
   const { shardId, eventId, partnerId, state, partnerReference } = selection;
@@ -70,8 +71,8 @@ function isReferenceOf(row: RegistrationRow, passReference: string) {
 }
 
 /**
- * Returns the registration with this pass reference, which can be masked, its partner and its shard. Throws Failure if there is none. Only
- * for operators.
+ * Returns the registration with this pass reference, which can be masked, its partner and its shard. Throws
+ * Failure if there is none. Only for operators.
  */
 export async function findByPassReference(db: Database, passReference: string) {
   const { eventId = 0, serial = 0 } = parseMaskedReference(passReference) ?? {};

@@ -4,18 +4,24 @@ import type { Reservation } from './reserve-batch.ts';
 /** A ticket, and the event that the request names. */
 export type TicketOfEvent = Pick<Reservation, 'ticketId' | 'eventId'>;
 
-/** How long a breaker stays open before one group tries the ticket again. Doubled each time that it is still locked. */
+/**
+ * How long a breaker stays open before one group tries the ticket again. Doubled each time that it is still
+ * locked.
+ */
 const COOL_DOWN_MS = 500;
 const MAX_COOL_DOWN_MS = 5_000;
 const LOCKED = 'another transaction keeps a ticket locked; registrations for it are refused, others continue';
 
 /**
- * Circuit breakers of tickets whose rows another transaction keeps locked for longer than a commit takes, usually one that an
- * operator forgot. While a breaker is open, registrations for the ticket are refused at once. Otherwise all registrations in their
- * group would wait with them.
+ * Circuit breakers of tickets whose rows another transaction keeps locked for longer than a commit takes,
+ * usually one that an operator forgot. While a breaker is open, registrations for the ticket are refused at
+ * once. Otherwise all registrations in their group would wait with them.
  */
 export function createLockedTickets(log: Logger, clock = systemClock) {
-  /** By ticket and event, until a group with the ticket commits. A request that names another event is not affected. */
+  /**
+   * By ticket and event, until a group with the ticket commits. A request that names another event is not
+   * affected.
+   */
   const locks = new Map<string, { coolDownMs: number; refusedUntil: number }>();
   return {
     /** Returns whether the ticket's breaker is open. */

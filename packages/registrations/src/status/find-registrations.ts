@@ -67,8 +67,8 @@ export const entryOf = (row: RegistrationRow, isIncluded: boolean) => ({
 export type FindRegistration = (query: RegistrationQuery) => Promise<RegistrationRow | undefined>;
 
 /**
- * Finds registrations of one shard by serial, partner and event. Resolves to one row per query, in order, or to undefined if there
- * is none.
+ * Finds registrations of one shard by serial, partner and event. Resolves to one row per query, in order, or
+ * to undefined if there is none.
  */
 export async function findRegistrations(db: Database, queries: readonly RegistrationQuery[]) {
   const column = (name: keyof RegistrationQuery) => plainArray(queries.map((query) => query[name]));
