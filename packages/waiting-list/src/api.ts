@@ -107,10 +107,11 @@ function addJoinRoute(api: Routes, groups: JoinGroups, find: FindEntry) {
         operationId: 'joinWaitingList',
         summary: 'Join Waiting List',
         description:
-          'Puts a contact on the waiting list of a ticket that is sold out. Freed seats go to the oldest entry that they can serve ' +
-          'completely, as a hold whose reference is the entry: call Confirm Hold before the offer expires. Offers count for your share of ' +
-          'the ticket: while you hold your share, your entries keep their places and later entries of others are served. With an ' +
-          'Idempotency-Key, a repeated call makes no second entry.',
+          'Puts a contact on the waiting list of a ticket that is sold out. Freed seats go to the oldest ' +
+          'entry that they can serve completely, as a hold whose reference is the entry: call Confirm Hold ' +
+          'before the offer expires. Offers count for your share of the ticket: while you hold your share, ' +
+          'your entries keep their places and later entries of others are served. With an Idempotency-Key, a ' +
+          'repeated call makes no second entry.',
         headers: Type.Pick(RegisterHeaders, ['idempotency-key']),
         answerHeader: 'Idempotent-Replayed',
         failures: JOIN_FAILURES,
@@ -167,8 +168,8 @@ function addLeaveRoute(api: Routes, groups: LeaveGroups, find: FindEntry) {
         operationId: 'leaveWaitingList',
         summary: 'Leave Waiting List',
         description:
-          'Takes an entry off the list. If it has an offer, its seats go to the next entry at once. Safe to repeat. After the offer was ' +
-          'confirmed or has expired, the answer is 35.',
+          'Takes an entry off the list. If it has an offer, its seats go to the next entry at once. Safe to ' +
+          'repeat. After the offer was confirmed or has expired, the answer is 35.',
         failures: [...COMMON_FAILURES, '11', '34', '35', '91'],
       },
       onRequest: groups.refuseWhenFull,

@@ -11,7 +11,8 @@
 -- sale. Runs as the owner, because the API cannot read attendees. Lock order of all functions: tickets, then
 -- registrations.
 create or replace function change_and_read_holds(
-  shard integer, lock_within_ms integer, change text, hold_ids uuid[], extended_seconds integer[], limit_seconds integer,
+  shard integer, lock_within_ms integer, change text,
+  hold_ids uuid[], extended_seconds integer[], limit_seconds integer,
   holds integer[], seats bigint[], digests uuid[], full_names text[], email_addresses text[], phone_numbers text[],
   genders text[], tables_or_seats text[], extras_1 text[], extras_2 text[],
   hold_percent integer

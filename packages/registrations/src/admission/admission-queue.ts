@@ -53,25 +53,25 @@ export interface Admission<Item, Outcome> {
    * Answers with a failure. Retry-After is the time until all waiting items are committed, at the pace of the
    * last groups.
    */
-  refuse<Answer>(
+  refuse: <Answer>(
     request: Pick<Call, 'principal'>,
     reply: FailingReply<Answer>,
     code: FailureCode,
     specifics?: { message?: string; invalidFields?: readonly object[] },
-  ): Answer;
+  ) => Answer;
   /**
    * Refuses a request before its body is read when the queue is full: reading it would delay admitted
    * callers.
    */
   refuseWhenFull: onRequestHookHandler;
   /** Resolves to the outcome of the item; never rejects. */
-  submit(call: Call, item: Item): Promise<Outcome>;
+  submit: (call: Call, item: Item) => Promise<Outcome>;
   /** Returns the number of units that wait for a commit now. */
-  waiting(): number;
+  waiting: () => number;
   /** Returns whether small items were submitted within the last second. */
-  servesSmallItems(): boolean;
+  servesSmallItems: () => boolean;
   /** Resolves when every submitted item is answered. */
-  drain(): Promise<unknown>;
+  drain: () => Promise<unknown>;
 }
 
 interface Member<Item, Outcome> extends Waiting {

@@ -47,9 +47,9 @@ const SCHEMA = {
   ...answering('Registrations', BulkRegistrationAnswers, [...COMMON_FAILURES, '11', '40', '41', '91']),
   summary: 'Register In Bulk',
   description:
-    'Registers up to 1,000 attendees of one event. On "00", `responseData` has an envelope for each, in order, as ' +
-    'Register For Event returns it. With mode "all", either every registration is 00 or none is: those that would have ' +
-    'succeeded are 36. An Idempotency-Key covers the whole call.',
+    'Registers up to 1,000 attendees of one event. On "00", `responseData` has an envelope for each, in ' +
+    'order, as Register For Event returns it. With mode "all", either every registration is 00 or none is: ' +
+    'those that would have succeeded are 36. An Idempotency-Key covers the whole call.',
   headers: RegisterHeaders,
   answerHeader: 'Idempotent-Replayed' as const,
   itemFailures: BULK_ITEM_FAILURES,

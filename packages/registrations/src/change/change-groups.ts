@@ -25,7 +25,7 @@ export interface Groups<Item, Outcome> extends Admission<Item, Outcome | CallFai
   /**
    * Commits changes of one shard now, without a queue. Returns one outcome per item, in order. Never rejects.
    */
-  commit(items: readonly Item[], shardId: number): Promise<(Outcome | CallFailure)[]>;
+  commit: (items: readonly Item[], shardId: number) => Promise<(Outcome | CallFailure)[]>;
 }
 
 /** Rounds of one item each. */

@@ -40,8 +40,8 @@ export function addConfirmRegistrationRoute(api: Routes, groups: ChangeGroups, f
         operationId: 'confirmRegistration',
         summary: 'Confirm Registration',
         description:
-          'Confirms a held registration (Hold-For), so that it no longer expires. Safe to repeat: a confirmed registration is ' +
-          'answered "00" again. After the hold has expired, the answer is 35.',
+          'Confirms a held registration (Hold-For), so that it no longer expires. Safe to repeat: a ' +
+          'confirmed registration is answered "00" again. After the hold has expired, the answer is 35.',
       },
     },
     async (request, reply) => answerChange(request, reply, groups, find, whyNotConfirmed),
@@ -58,9 +58,9 @@ export function addCancelRoute(api: Routes, groups: ChangeGroups, find: FindRegi
         operationId: 'cancelRegistration',
         summary: 'Cancel Registration',
         description:
-          'Cancels a registration that the same partner made under this event. Its seat can be sold again at once. ' +
-          'Safe to repeat: a cancelled registration is answered "00" again. After its seat was admitted at the door, or after its ' +
-          'attendee was changed, the answer is 35.',
+          'Cancels a registration that the same partner made under this event. Its seat can be sold again at ' +
+          'once. Safe to repeat: a cancelled registration is answered "00" again. After its seat was ' +
+          'admitted at the door, or after its attendee was changed, the answer is 35.',
       },
     },
     async (request, reply) => answerChange(request, reply, groups, find, whyNotCancelled),
@@ -112,10 +112,11 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
         ...answering('Registrations', PassReference, failures),
         summary: 'Change Attendee',
         description:
-          'Gives the seat of a registration to another attendee, until the deadline for cancellations. The answer is a new ' +
-          'pass reference: the old registration is cancelled and its pass revoked, and the new attendee gets a pass and an ' +
-          'e-mail. The seat stays taken meanwhile. After the seat was admitted at the door, the answer is 35. ' +
-          '`tableOrSeat` stays as it is unless you send it. Safe to repeat: the same name and address get the same answer.',
+          'Gives the seat of a registration to another attendee, until the deadline for cancellations. The ' +
+          'answer is a new pass reference: the old registration is cancelled and its pass revoked, and the ' +
+          'new attendee gets a pass and an e-mail. The seat stays taken meanwhile. After the seat was ' +
+          'admitted at the door, the answer is 35. `tableOrSeat` stays as it is unless you send it. Safe to ' +
+          'repeat: the same name and address get the same answer.',
         params: PARAMS,
         body: Attendee,
       },

@@ -50,12 +50,12 @@ type Found = RegistrationQuery & Record<'fullName' | 'emailAddress', string>;
  * the cursor. It is null for a search in all events, which cannot continue.
  */
 export async function findAttendees(db: Database, query: AttendeeQuery, limit: number) {
-  const found = await findByPrefix(db, query, limit);
+  const page = await findByPrefix(db, query, limit);
   const stored = asStored(query);
   const isOther = stored.namePrefix !== query.namePrefix || stored.emailPrefix !== query.emailPrefix;
   // Asked for as it was sent: copied with marks, or with an internationalized domain. Older rows can have the
   // marks themselves.
-  return isOther && found.attendees.length === 0 ? findByPrefix(db, stored, limit) : found;
+  return isOther && page.attendees.length === 0 ? findByPrefix(db, stored, limit) : page;
 }
 
 /** Returns a query with the prefixes that new rows have. */
@@ -70,19 +70,19 @@ async function findByPrefix(db: Database, query: AttendeeQuery, limit: number) {
   if (![eventId, namePrefix, emailPrefix].some(Boolean))
     throw new InvalidInput({ eventId: 'an event, or the beginning of a name or an address' });
   const shards = eventId === undefined ? await shardIds(db) : [(await findEvent(db, eventId)).shardId];
-  const most = eventId === undefined ? limit : NAMES_PER_PAGE;
+  const readLimit = eventId === undefined ? limit : NAMES_PER_PAGE;
   const { answers, away } = await askShards(shards, async (shardId) => {
-    const found = await readShard(db, shardId, query, most);
+    const found = await readShard(db, shardId, query, readLimit);
     return { found, matches: await matchesOf(db, found, query) };
   });
-  const matches = answers.flatMap((one) => one.matches);
+  const matches = answers.flatMap((answer) => answer.matches);
   const page = matches.slice(0, limit);
   const isCut = matches.length > limit;
   const last = isCut ? page.at(-1) : answers[0]!.found.at(-1);
   return {
     attendees: page.map(presented),
     cursor: eventId === undefined ? null : (last?.serial ?? query.after ?? 0),
-    more: isCut || answers.some(({ found }) => found.length === most),
+    more: isCut || answers.some(({ found }) => found.length === readLimit),
     shardsAway: away,
   };
 }
@@ -92,8 +92,8 @@ async function matchesOf(db: Database, all: readonly Found[], { partnerId, ticke
   const rows = await findRegistrations(db, all);
   const matches = all.flatMap((found, index) => (rows[index] ? [{ ...rows[index], ...found }] : []));
   return matches
-    .filter((one) => (partnerId ?? one.partnerId) === one.partnerId)
-    .filter((one) => (ticketId ?? one.ticketId) === one.ticketId && (state ?? one.state) === one.state);
+    .filter((match) => (partnerId ?? match.partnerId) === match.partnerId)
+    .filter((match) => (ticketId ?? match.ticketId) === match.ticketId && (state ?? match.state) === match.state);
 }
 
 type Match = Awaited<ReturnType<typeof matchesOf>>[number];

@@ -48,10 +48,10 @@ export function addConfirmRoute(api: Routes, { findHold, findTaken, confirmHold 
         operationId: 'confirmHold',
         summary: 'Confirm Hold',
         description:
-          'Registers the attendees of a hold, all or none: one attendee for each held seat, or one contact for all. Safe ' +
-          'to repeat: a hold that was confirmed with the same names and addresses is answered "00" again. After the hold ' +
-          'has expired, the answer is 35. The answer 33 names the attendees that are registered already, in ' +
-          'X-Invalid-Fields, too.',
+          'Registers the attendees of a hold, all or none: one attendee for each held seat, or one contact ' +
+          'for all. Safe to repeat: a hold that was confirmed with the same names and addresses is answered ' +
+          '"00" again. After the hold has expired, the answer is 35. The answer 33 names the attendees that ' +
+          'are registered already, in X-Invalid-Fields, too.',
         failures: CONFIRM_FAILURES,
         namedFailures: ['33'],
         body: HoldConfirmation,
@@ -90,8 +90,8 @@ export function addExtendRoute(api: Routes, { findHold, extendHold }: HoldChange
         operationId: 'extendHold',
         summary: 'Extend Hold',
         description:
-          'Moves the expiry of a hold to Hold-For seconds from now, by default ' +
-          `${DEFAULT_HOLD_SECONDS}. Together a hold lasts at most as long as the operator allows, by default 30 minutes; ` +
+          `Moves the expiry of a hold to Hold-For seconds from now, by default ${DEFAULT_HOLD_SECONDS}. ` +
+          'Together a hold lasts at most as long as the operator allows, by default 30 minutes; ' +
           '`dateExpires` is the result. An expiry never becomes earlier.',
         headers: Type.Pick(RegisterHeaders, ['hold-for']),
       },
@@ -119,8 +119,9 @@ export function addReleaseRoute(api: Routes, { findHold, releaseHold }: HoldChan
         operationId: 'releaseHold',
         summary: 'Release Hold',
         description:
-          'Releases all held seats of a hold, or those of the given pass references. They can be sold again at once. Safe ' +
-          'to repeat: a released hold is answered "00" again. To cancel a confirmed seat, call Cancel Registration.',
+          'Releases all held seats of a hold, or those of the given pass references. They can be sold again ' +
+          'at once. Safe to repeat: a released hold is answered "00" again. To cancel a confirmed seat, call ' +
+          'Cancel Registration.',
         body: HoldRelease,
       },
     },

@@ -52,9 +52,10 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
         ...answering('Holds', Hold, HOLD_FAILURES),
         summary: 'Hold Seats',
         description:
-          `Holds 1 to ${HOLD_LIMIT} seats of one or several tickets, all or none, before you know the attendees. ` +
-          `Hold-For is the duration, by default ${DEFAULT_HOLD_SECONDS} seconds. Confirm Hold names the attendees and ` +
-          'keeps the seats. Otherwise they are released when the hold expires. An Idempotency-Key covers the whole call.',
+          `Holds 1 to ${HOLD_LIMIT} seats of one or several tickets, all or none, before you know the ` +
+          `attendees. Hold-For is the duration, by default ${DEFAULT_HOLD_SECONDS} seconds. Confirm Hold ` +
+          'names the attendees and keeps the seats. Otherwise they are released when the hold expires. An ' +
+          'Idempotency-Key covers the whole call.',
         headers: RegisterHeaders,
         answerHeader: 'Idempotent-Replayed',
         body: HoldRequest,

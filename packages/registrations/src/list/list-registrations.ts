@@ -13,10 +13,14 @@ import {
 /** The journal kinds that partners read. The others are about tickets. */
 export const KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
 
-type Selection = Omit<RegistrationQuery, 'serial'> & {
+/** Which registrations to list. */
+interface Selection {
+  shardId: number;
+  partnerId: number;
+  eventId: number;
   state?: (typeof KINDS)[number] | undefined;
   partnerReference?: string | undefined;
-};
+}
 
 /** The message for a reader that cannot continue from its cursor. */
 export const CURSOR_PROBLEMS: Record<CursorProblem, string> = {
@@ -40,8 +44,8 @@ export async function listRegistrations(db: Database, selection: Selection, afte
   const page = await readJournal(db, filter, after, limit);
   if (typeof page === 'string') return page;
   const { entries, cursor, more } = page;
-  const found = await registrationsOf(db, shardId, entries);
-  return { rows: found.filter((row) => row !== undefined), cursor: String(cursor), more };
+  const registrations = await registrationsOf(db, shardId, entries);
+  return { rows: registrations.filter((row) => row !== undefined), cursor: String(cursor), more };
 }
 
 /** The cursor is a serial. */
@@ -51,7 +55,7 @@ async function listByReference(
   after: number,
   limit: number,
 ) {
-  const found = await inCamelCase(db)
+  const queries = await inCamelCase(db)
     .selectFrom('registrations')
     .select(['shardId', 'eventId', 'partnerId', 'serial'])
     .where((where) => where.and({ shardId, eventId, partnerId, partnerReference }))
@@ -59,10 +63,10 @@ async function listByReference(
     .orderBy('serial')
     .limit(limit)
     .execute();
-  const all = await findRegistrations(db, found);
-  const rows = all.filter((row) => row !== undefined && (state ?? row.state) === row.state);
-  const cursor = String(found.at(-1)?.serial ?? after);
-  return { rows: rows as RegistrationRow[], cursor, more: found.length === limit };
+  const registrations = await findRegistrations(db, queries);
+  const rows = registrations.filter((row) => row !== undefined).filter((row) => (state ?? row.state) === row.state);
+  const cursor = String(queries.at(-1)?.serial ?? after);
+  return { rows, cursor, more: queries.length === limit };
 }
 
 function isReferenceOf(row: RegistrationRow, passReference: string) {

@@ -22,9 +22,9 @@ export function addListRoute(api: Routes, reads: Database, answerWithinMs: numbe
         ...answering('Registrations', RegistrationList, [...COMMON_FAILURES, '11']),
         summary: 'List Registrations',
         description:
-          'Lists the changes of the registrations that the same partner made under this event, one entry for each change, ' +
-          'in order. Continue from the cursor to miss nothing and see nothing twice. With `partnerReference`, lists the ' +
-          'registrations that have it, as they are now.',
+          'Lists the changes of the registrations that the same partner made under this event, one entry for ' +
+          'each change, in order. Continue from the cursor to miss nothing and see nothing twice. With ' +
+          '`partnerReference`, lists the registrations that have it, as they are now.',
         querystring: RegistrationListQuery,
       },
     },

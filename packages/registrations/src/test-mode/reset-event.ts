@@ -14,8 +14,9 @@ const SCHEMA = {
   ...answering('Registrations', TestEventReset, [...COMMON_FAILURES, '60', '91']),
   summary: 'Reset Test Event',
   description:
-    'Cancels the registrations that the same partner made under this test event, up to 10,000 per call, and then deletes ' +
-    'its Idempotency-Keys. Safe to repeat: call it again while `more` is true. For a live event the answer is 60.',
+    'Cancels the registrations that the same partner made under this test event, up to 10,000 per call, and ' +
+    'then deletes its Idempotency-Keys. Safe to repeat: call it again while `more` is true. For a live event ' +
+    'the answer is 60.',
 };
 
 /**
