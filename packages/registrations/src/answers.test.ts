@@ -57,7 +57,11 @@ test('only a seat that was granted now is new', () => {
 });
 
 test.for<[reason: string, ...seats: Partial<HeldSeat>[]]>([
-  ['A seat of the hold was released meanwhile; call Get Hold for the others', { state: 'cancelled' }, { state: 'held' }],
+  [
+    'A seat of the hold was released meanwhile; call Get Hold for the others',
+    { state: 'cancelled' },
+    { state: 'held' },
+  ],
   ['The hold is confirmed already', { state: 'cancelled' }, { state: 'reserved' }],
   ['The hold has expired', { state: 'cancelled', isExpired: true }],
   ['The seats of the hold were released', { state: 'cancelled', isExpired: false }],

@@ -64,7 +64,7 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
   })
     .description(
       'give the seat of a registration to another attendee, even after the deadline or an admission; the old ' +
-      'pass is revoked',
+        'pass is revoked',
     )
     .argument('<passReference>', 'its pass reference', parseText)
     .argument('<fullName>', 'the name of the new attendee', parseText)
@@ -82,8 +82,8 @@ function addExport(registration: Command, cli: Cli) {
     .command('export')
     .description(
       'print all registrations of an event with their attendees; cells that could be formulas get an ' +
-      'apostrophe. The format excel is csv with a byte order mark; Excel splits it by the list separator of ' +
-      'the region',
+        'apostrophe. The format excel is csv with a byte order mark; Excel splits it by the list separator of ' +
+        'the region',
     )
     .argument('<eventId>', 'the event', parseId)
     .addOption(formats.default('csv' as const))
@@ -122,7 +122,7 @@ function addReconcileCommand(program: Command, cli: Cli) {
     .command('reconcile')
     .description(
       `prove that seats, registrations and batches agree; exit 1 if they do not. Shows up to ${SHOWN} ` +
-      'differences, --json all',
+        'differences, --json all',
     );
   answering(command, cli, async () => {
     const { reconcile, UNREAD } = await import('./reconcile/reconcile.ts');

@@ -89,7 +89,8 @@ export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs:
         : await groups.submit(request, reservation);
       request.batchId = reservation.batchId;
       if (outcome.kind === 'failed' || hasSeat(outcome)) throw new Error('a bulk call failed');
-      if (outcome.kind !== 'bulk') return groups.refuse(request, reply, ...refusalOf(principal, outcome.kind));
+      if (outcome.kind !== 'bulk')
+        return groups.refuse(request, reply, ...refusalOf(principal, outcome.kind));
       if (provoked === '91' && isNew(outcome)) return groups.refuse(request, reply, '91');
       if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
       listInvalidFields(reply, faults.fields);

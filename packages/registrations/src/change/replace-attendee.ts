@@ -32,7 +32,8 @@ export interface NewRegistration {
 type ReplacementOutcome = NewRegistration | 'too-late' | 'admitted' | 'duplicate' | null;
 
 /** The result of the SQL function. */
-type Answer = ({ outcome: 'replaced' } & NewRegistration) | { outcome: 'too-late' | 'admitted' | 'duplicate' };
+type Answer =
+  ({ outcome: 'replaced' } & NewRegistration) | { outcome: 'too-late' | 'admitted' | 'duplicate' };
 
 /**
  * Gives the seat of a registration to another attendee, under a new pass reference. Finalization publishes

@@ -93,7 +93,9 @@ async function matchesOf(db: Database, all: readonly Found[], { partnerId, ticke
   const matches = all.flatMap((found, index) => (rows[index] ? [{ ...rows[index], ...found }] : []));
   return matches
     .filter((match) => (partnerId ?? match.partnerId) === match.partnerId)
-    .filter((match) => (ticketId ?? match.ticketId) === match.ticketId && (state ?? match.state) === match.state);
+    .filter(
+      (match) => (ticketId ?? match.ticketId) === match.ticketId && (state ?? match.state) === match.state,
+    );
 }
 
 type Match = Awaited<ReturnType<typeof matchesOf>>[number];

@@ -68,7 +68,11 @@ export async function changeHolds(
   shardId: number,
   change: HoldChange,
   holds: readonly ChangedHold[],
-  { lockWithinMs = 0, holdLimitSeconds = DEFAULT_HOLD_LIMIT_SECONDS, holdSharePercent = null }: ChangeOptions = {},
+  {
+    lockWithinMs = 0,
+    holdLimitSeconds = DEFAULT_HOLD_LIMIT_SECONDS,
+    holdSharePercent = null,
+  }: ChangeOptions = {},
 ): Promise<HoldOutcome[]> {
   const seats = holds.flatMap((hold, index) => hold.seats.map((seat) => ({ ...seat, hold: index + 1 })));
   const attendees = seats.map(({ attendee }) => attendee && attendeeIn(attendee));

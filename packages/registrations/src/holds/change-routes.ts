@@ -103,7 +103,11 @@ export function addExtendRoute(api: Routes, { findHold, extendHold }: HoldChange
       const seats = openSeats(hold);
       if (seats.length === 0) return reply.fail('35', { message: whyHoldTooLate(hold) });
       const seconds = holdSecondsIn(headers) ?? DEFAULT_HOLD_SECONDS;
-      const outcome = await extendHold.submit(request, { holdId: hold.holdId, seats: namesOf(seats), seconds });
+      const outcome = await extendHold.submit(request, {
+        holdId: hold.holdId,
+        seats: namesOf(seats),
+        seconds,
+      });
       return answerChange(extendHold, request, reply, outcome);
     },
   );
@@ -167,7 +171,11 @@ const provokedByAny = (principal: Principal, attendees: readonly Attendee[]) =>
 type Refusal = [code: FailureCode, specifics: { message: string; invalidFields?: readonly InvalidField[] }];
 
 /** Returns why a hold cannot be confirmed with this number of attendees, or undefined. */
-function refusalOfNumber(hold: FoundHold, open: readonly HeldSeat[], named: NamedAttendees): Refusal | undefined {
+function refusalOfNumber(
+  hold: FoundHold,
+  open: readonly HeldSeat[],
+  named: NamedAttendees,
+): Refusal | undefined {
   if (open.length === 0) return ['35', { message: whyHoldTooLate(hold) }];
   if (named.isContact || named.attendees.length === open.length) return undefined;
   return refusalOfRule(hold, open, 'attendees', `${open.length}, one for each held seat`);
@@ -217,7 +225,8 @@ async function answerChange<Answer>(
   const { principal } = call;
   if (typeof outcome === 'string') return groups.refuse(call, reply, ...refusalOf(principal, outcome));
   const { kind, hold } = outcome;
-  if (kind === null) return groups.refuse(call, reply, ...refusalOf(principal, 'missing', { message: NO_HOLD }));
+  if (kind === null)
+    return groups.refuse(call, reply, ...refusalOf(principal, 'missing', { message: NO_HOLD }));
   if (kind === 'too-late')
     return groups.refuse(call, reply, ...refusalOf(principal, kind, { message: whyHoldTooLate(hold) }));
   if (kind === 'duplicate') {

@@ -12,14 +12,7 @@ import {
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
-import {
-  hasSeat,
-  NO_HOLD,
-  provokedCode,
-  refusalOf,
-  type BulkOutcome,
-  type GrantedSeat,
-} from '../answers.ts';
+import { hasSeat, NO_HOLD, provokedCode, refusalOf, type BulkOutcome, type GrantedSeat } from '../answers.ts';
 import type { Registrations } from '../register/commit-batch.ts';
 import { holdSecondsIn, toHold, type BulkReservation } from '../register/reservation.ts';
 import { addConfirmRoute, addExtendRoute, addReleaseRoute, type HoldChangeOptions } from './change-routes.ts';
@@ -75,7 +68,8 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
       const outcome = await register.submit(request, basket);
       request.batchId = basket.batchId;
       if (outcome.kind === 'failed' || hasSeat(outcome)) throw new Error('a hold failed');
-      if (outcome.kind !== 'bulk') return register.refuse(request, reply, ...refusalOf(principal, outcome.kind));
+      if (outcome.kind !== 'bulk')
+        return register.refuse(request, reply, ...refusalOf(principal, outcome.kind));
       if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
       const seats = outcome.outcomes.filter(hasSeat);
       if (seats.length < outcome.outcomes.length)

@@ -6,7 +6,6 @@ import {
   findRegistrations,
   passReferenceOf,
   registrationsOf,
-  type RegistrationQuery,
   type RegistrationRow,
 } from '../status/find-registrations.ts';
 
@@ -64,7 +63,9 @@ async function listByReference(
     .limit(limit)
     .execute();
   const registrations = await findRegistrations(db, queries);
-  const rows = registrations.filter((row) => row !== undefined).filter((row) => (state ?? row.state) === row.state);
+  const rows = registrations
+    .filter((row) => row !== undefined)
+    .filter((row) => (state ?? row.state) === row.state);
   const cursor = String(queries.at(-1)?.serial ?? after);
   return { rows, cursor, more: queries.length === limit };
 }

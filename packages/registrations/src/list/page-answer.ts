@@ -26,7 +26,9 @@ export function createPageAnswer(answerWithinMs: number, clock?: Clock) {
     present: (page: Page) => Answer | Promise<Answer>,
   ) {
     const isCallerConnected = () => !raw.socket.destroyed;
-    const page = await queue(principal.partnerId, isCallerConnected, () => read(Number(after), Number(limit)));
+    const page = await queue(principal.partnerId, isCallerConnected, () =>
+      read(Number(after), Number(limit)),
+    );
     if (typeof page !== 'string') return success(await present(page));
     const message = `after: ${CURSOR_PROBLEMS[page]}`;
     return reply.fail('11', { message, invalidFields: [{ field: 'after', rule: page }] });

@@ -1,9 +1,4 @@
-import {
-  answering,
-  COMMON_FAILURES,
-  RegistrationList,
-  RegistrationListQuery,
-} from '@floodgate/contract';
+import { answering, COMMON_FAILURES, RegistrationList, RegistrationListQuery } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { Routes } from '@floodgate/http';
 import type { Clock } from '@floodgate/service';

@@ -70,7 +70,11 @@ const PATIENCE_MS = 250;
  * Returns functions that register attendees. They group calls, commit the groups and resolve each call to its
  * outcome.
  */
-export function openRegistrations({ log, clock = systemClock, ...options }: RegistrationsOptions): Registrations {
+export function openRegistrations({
+  log,
+  clock = systemClock,
+  ...options
+}: RegistrationsOptions): Registrations {
   const warn = throttledWarn('a batch did not commit', clock);
   const dependencies: CommitDependencies = {
     ...options,

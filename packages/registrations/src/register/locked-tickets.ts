@@ -36,8 +36,7 @@ export function createLockedTickets(log: Logger, clock = systemClock): LockedTic
    */
   const locks = new Map<string, { coolDownMs: number; refusedUntil: number }>();
   return {
-    has: (ticket) =>
-      locks.size > 0 && clock.now() < (locks.get(nameOf(ticket))?.refusedUntil ?? 0),
+    has: (ticket) => locks.size > 0 && clock.now() < (locks.get(nameOf(ticket))?.refusedUntil ?? 0),
 
     lock(tickets) {
       for (const ticket of tickets) {
@@ -59,4 +58,3 @@ export function createLockedTickets(log: Logger, clock = systemClock): LockedTic
 
 /** Returns the name of a ticket of an event. */
 export const nameOf = ({ ticketId, eventId }: TicketOfEvent) => `${ticketId} ${eventId}`;
-

@@ -183,8 +183,11 @@ export const digestFor = (
 ) => (event.duplicatePolicy === 'allow' ? null : digestOfAttendee(event, ticketId, emailAddress));
 
 /** Returns the digest that an attendee can have once: of the e-mail address, or of address and ticket. */
-export const digestOfAttendee = ({ duplicateScope }: DuplicateRules, ticketId: number, emailAddress: string) =>
-  uuidDigest((duplicateScope === 'ticket' ? `${ticketId} ` : '') + emailAddress.toLowerCase());
+export const digestOfAttendee = (
+  { duplicateScope }: DuplicateRules,
+  ticketId: number,
+  emailAddress: string,
+) => uuidDigest((duplicateScope === 'ticket' ? `${ticketId} ` : '') + emailAddress.toLowerCase());
 
 /** 128 bits of SHA-256 in the form of a UUID, which Postgres stores and compares fastest. */
 const uuidDigest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);

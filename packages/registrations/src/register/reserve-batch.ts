@@ -211,7 +211,7 @@ function gatherBulks(
     next += seatsOf(submission);
     const first = outcomes[position]!;
     if (!isBulk(submission) || first.kind === 'key-reused') return first;
-    const replayed = 'replayed' in first && first.replayed === true;
+    const replayed = 'replayed' in first && first.replayed;
     const expiry = expires?.[position];
     return {
       kind: 'bulk',

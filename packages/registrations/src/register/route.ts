@@ -1,19 +1,6 @@
-import {
-  answering,
-  PassReference,
-  RegisterHeaders,
-  RegistrationRequest,
-  success,
-} from '@floodgate/contract';
+import { answering, PassReference, RegisterHeaders, RegistrationRequest, success } from '@floodgate/contract';
 import type { Routes } from '@floodgate/http';
-import {
-  hasSeat,
-  isNew,
-  passReferenceIn,
-  provokedCode,
-  refusalOf,
-  REGISTER_FAILURES,
-} from '../answers.ts';
+import { hasSeat, isNew, passReferenceIn, provokedCode, refusalOf, REGISTER_FAILURES } from '../answers.ts';
 import type { Registrations } from './commit-batch.ts';
 import { toReservation } from './reservation.ts';
 

@@ -8,7 +8,6 @@ import { refusalOf } from '../answers.ts';
 import type { CallFailure } from '../change/change-groups.ts';
 import type { ChangeGroups, ChangeOutcome } from '../change/change-registrations.ts';
 
-
 const SCHEMA = {
   operationId: 'resetTestEvent',
   ...answering('Registrations', TestEventReset, [...COMMON_FAILURES, '60', '91']),
