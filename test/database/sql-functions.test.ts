@@ -438,8 +438,8 @@ const groups = () => ({
   onCommitted: () => {},
 });
 /** A seat that the change itself has confirmed is not in the journal yet, so its answer says that it is reserved. */
-const beforeJournal = ({ state, ...seat }: HeldSeat) => ({
-  ...seat,
+const beforeJournal = ({ state, ...heldSeat }: HeldSeat) => ({
+  ...heldSeat,
   state: state === 'confirmed' ? 'reserved' : state,
 });
 

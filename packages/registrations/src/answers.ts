@@ -98,6 +98,15 @@ export const isNew = (outcome: Outcome): boolean =>
 export const hasSeat = (outcome: Outcome): outcome is GrantedSeat =>
   outcome.kind === 'registered' || outcome.kind === 'existing';
 
+/**
+ * Returns the outcome of a bulk call or a hold, or why the whole call was refused. Throws if it failed
+ * unexpectedly.
+ */
+export function bulkOutcomeOf(outcome: Outcome, call: string): BulkOutcome | RefusedSeat {
+  if (outcome.kind === 'failed' || hasSeat(outcome)) throw new Error(`${call} failed`);
+  return outcome;
+}
+
 /** Every failure code that Register For Event can return. */
 export const REGISTER_FAILURES = [
   ...new Set<FailureCode>([...COMMON_FAILURES, '11', ...Object.values(SEAT_CODES)]),

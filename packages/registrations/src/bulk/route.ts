@@ -22,7 +22,7 @@ import {
 import type { Clock } from '@floodgate/service';
 import { LARGE_UNITS } from '../admission/partner-queues.ts';
 import {
-  hasSeat,
+  bulkOutcomeOf,
   isNew,
   provokedCode,
   refusalOf,
@@ -84,11 +84,11 @@ export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs:
       const admitted = body.registrations.filter((_, index) => !refused.has(index));
       const isAll = body.mode === 'all';
       const reservation = toBulkReservation(principal, admitted, isAll, headers);
-      const outcome = canReserveNothing(admitted, refused, isAll)
+      const answer = canReserveNothing(admitted, refused, isAll)
         ? refuseAll(admitted)
         : await groups.submit(request, reservation);
       request.batchId = reservation.batchId;
-      if (outcome.kind === 'failed' || hasSeat(outcome)) throw new Error('a bulk call failed');
+      const outcome = bulkOutcomeOf(answer, 'a bulk call');
       if (outcome.kind !== 'bulk')
         return groups.refuse(request, reply, ...refusalOf(principal, outcome.kind));
       if (provoked === '91' && isNew(outcome)) return groups.refuse(request, reply, '91');

@@ -25,11 +25,13 @@ export interface NewRegistration {
 }
 
 /**
- * The new registration, or why there is none. `too-late`: the deadline has passed, or the registration is
- * cancelled or held. `admitted`: its seat has let in a person. `duplicate`: the new attendee has a seat.
- * Null: there is no such registration.
+ * Why no attendee was replaced. `too-late`: the deadline has passed, or the registration is cancelled or held.
+ * `admitted`: its seat has let in a person. `duplicate`: the new attendee has a seat. Null: there is no such
+ * registration.
  */
-type ReplacementOutcome = NewRegistration | 'too-late' | 'admitted' | 'duplicate' | null;
+export type ReplacementRefusal = 'too-late' | 'admitted' | 'duplicate' | null;
+
+type ReplacementOutcome = NewRegistration | ReplacementRefusal;
 
 /** The result of the SQL function. */
 type Answer =

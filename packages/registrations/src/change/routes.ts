@@ -21,8 +21,9 @@ import {
 } from '../answers.ts';
 import { digestFor } from '../register/reservation.ts';
 import type { FindRegistration, RegistrationRow } from '../status/find-registrations.ts';
+import type { CallFailure } from './change-groups.ts';
 import type { ChangeGroups } from './change-registrations.ts';
-import type { ReplacementGroups } from './replace-attendee.ts';
+import type { ReplacementGroups, ReplacementRefusal } from './replace-attendee.ts';
 
 const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
 const CHANGE_SCHEMA = {
@@ -130,12 +131,20 @@ export function addAttendeeRoute(api: Routes, groups: ReplacementGroups, findReg
       if (!registration || !row) return reply.fail('34');
       const attendeeDigest = digestFor(principal, row.ticketId, attendee);
       const outcome = await groups.submit(request, { ...registration, attendee, attendeeDigest });
-      if (typeof outcome === 'string' || outcome === null) {
-        const message = outcome === 'too-late' ? whyNotReplaced(row.state) : undefined;
-        return groups.refuse(request, reply, ...refusalOf(principal, outcome ?? 'missing', { message }));
-      }
+      if (typeof outcome === 'string' || outcome === null)
+        return groups.refuse(request, reply, ...refusalOfReplacement(principal, outcome, row));
       if (provoked === '91' && row.state !== 'cancelled') return groups.refuse(request, reply, '91');
       return success(passReferenceIn(principal, outcome));
     },
   );
 }
+
+/** Returns why the attendee of a registration was not replaced. */
+const refusalOfReplacement = (
+  principal: Principal,
+  reason: ReplacementRefusal | CallFailure,
+  { state }: RegistrationRow,
+) =>
+  refusalOf(principal, reason ?? 'missing', {
+    message: reason === 'too-late' ? whyNotReplaced(state) : undefined,
+  });

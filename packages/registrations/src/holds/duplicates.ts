@@ -62,16 +62,18 @@ export async function findDuplicates(
 ): Promise<Duplicates | undefined> {
   const digests = seats.map(({ attendeeDigest }) => attendeeDigest ?? null);
   const taken = await find({ shardId, eventId, digests: digests.filter((digest) => digest !== null) });
-  const isRepeated = digests.some((digest, index) => digest !== null && digests.indexOf(digest) < index);
-  if (isContact && isRepeated) return { message: CONTACT_TWICE, invalidFields: [fieldOf('contact')] };
+  const isRepeated = (digest: string | null, index: number) =>
+    digest !== null && digests.indexOf(digest) < index;
+  if (isContact && digests.some(isRepeated))
+    return { message: CONTACT_TWICE, invalidFields: [fieldOf('contact')] };
   const sentences = new Set<string>();
   const invalidFields: InvalidField[] = [];
   for (const [index, digest] of digests.entries()) {
-    const first = digests.indexOf(digest);
-    if (digest === null || (!taken.has(digest) && first === index)) continue;
-    const rule = taken.has(digest)
+    const isTaken = digest !== null && taken.has(digest);
+    if (!isTaken && !isRepeated(digest, index)) continue;
+    const rule = isTaken
       ? `already registered for the ${duplicateScope}`
-      : `the same as that of attendees[${first}]`;
+      : `the same as that of attendees[${digests.indexOf(digest)}]`;
     sentences.add(`${isContact ? 'contact' : `attendees[${index}]`}.emailAddress: ${rule}`);
     invalidFields.push(fieldOf(isContact ? 'contact' : `attendees/${index}`));
   }

@@ -12,9 +12,17 @@ import {
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
-import { hasSeat, NO_HOLD, provokedCode, refusalOf, type BulkOutcome, type GrantedSeat } from '../answers.ts';
+import {
+  bulkOutcomeOf,
+  hasSeat,
+  NO_HOLD,
+  provokedCode,
+  refusalOf,
+  type BulkOutcome,
+  type GrantedSeat,
+} from '../answers.ts';
 import type { Registrations } from '../register/commit-batch.ts';
-import { holdSecondsIn, toHold, type BulkReservation } from '../register/reservation.ts';
+import { toHold, type BulkReservation } from '../register/reservation.ts';
 import { addConfirmRoute, addExtendRoute, addReleaseRoute, type HoldChangeOptions } from './change-routes.ts';
 import { describeHold, type FoundHold } from './find-holds.ts';
 
@@ -64,10 +72,10 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
       const emailAddress = `${body.partnerReference}@floodgate.invalid`;
       const provoked = provokedCode(principal, { emailAddress }, HOLD_FAILURES);
       if (provoked && provoked !== '91') return register.refuse(request, reply, provoked);
-      const basket = toHold(principal, body, holdSecondsIn(headers) ?? DEFAULT_HOLD_SECONDS, headers);
-      const outcome = await register.submit(request, basket);
+      const basket = toHold(principal, body, headers);
+      const answer = await register.submit(request, basket);
       request.batchId = basket.batchId;
-      if (outcome.kind === 'failed' || hasSeat(outcome)) throw new Error('a hold failed');
+      const outcome = bulkOutcomeOf(answer, 'a hold');
       if (outcome.kind !== 'bulk')
         return register.refuse(request, reply, ...refusalOf(principal, outcome.kind));
       if (outcome.replayed) void reply.header('idempotent-replayed', 'true');

@@ -1,6 +1,12 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
-import type { Attendee, HoldRequest, RegisterHeaders, RegistrationRequest } from '@floodgate/contract';
+import {
+  DEFAULT_HOLD_SECONDS,
+  type Attendee,
+  type HoldRequest,
+  type RegisterHeaders,
+  type RegistrationRequest,
+} from '@floodgate/contract';
 import type { Principal } from '@floodgate/http';
 import { drawPassCode } from './pass-code.ts';
 
@@ -131,10 +137,10 @@ export function toBulkReservation(
 export function toHold(
   principal: Principal,
   { tickets, partnerReference = null }: HoldRequest,
-  holdSeconds: number,
   headers: Headers,
 ): BulkReservation {
   const holdId = randomUUIDv7();
+  const holdSeconds = holdSecondsIn(headers) ?? DEFAULT_HOLD_SECONDS;
   // Equal baskets have the same fingerprint, whatever the order of their fields.
   const basket = tickets.map(({ organizedEventTicketID, seats }) => ({ organizedEventTicketID, seats }));
   // A seat without an attendee is no duplicate.
