@@ -11,7 +11,7 @@ import type { Principal } from '@floodgate/http';
 import { openSeats, type FoundHold } from './holds/find-holds.ts';
 import type { RegistrationRow } from './status/find-registrations.ts';
 
-// What partners are answered: outcome → response code → message, for registrations, bulk calls, holds and
+// The answers to partners: outcome → response code → message, for registrations, bulk calls, holds and
 // changes.
 
 /**
@@ -132,7 +132,7 @@ export const passReferenceIn = (
   { serial, passCode }: { serial: number; passCode: number },
 ) => formatPassReference({ prefix, eventId, serial, passCode });
 
-/** What the message of a refusal can name. */
+/** The parts of a refusal's message. */
 export interface RefusalDetails {
   /** As in RefusedSeat. */
   limit?: number | undefined;

@@ -143,7 +143,7 @@ export function addReleaseRoute(api: Routes, { findHold, releaseHold }: HoldChan
   );
 }
 
-/** Who gets the seats of a hold. */
+/** The attendees who get the seats of a hold. */
 interface NamedAttendees {
   /** One for each seat, or the contact. */
   attendees: readonly Attendee[];
@@ -206,7 +206,7 @@ function seatsOf(principal: Principal, hold: FoundHold, passReferences: readonly
   return seats.length === references.size ? seats : undefined;
 }
 
-/** What only a confirmation needs. */
+/** The part of an answer that only a confirmation has. */
 interface ConfirmationAnswer {
   /** Makes the change and answers 91. */
   losesAnswer: boolean;

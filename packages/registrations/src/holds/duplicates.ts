@@ -62,22 +62,24 @@ export async function findDuplicates(
 ): Promise<Duplicates | undefined> {
   const digests = seats.map(({ attendeeDigest }) => attendeeDigest ?? null);
   const taken = await find({ shardId, eventId, digests: digests.filter((digest) => digest !== null) });
-  const isRepeated = (digest: string | null, index: number) =>
-    digest !== null && digests.indexOf(digest) < index;
-  if (isContact && digests.some(isRepeated))
+  const duplicates = digests.flatMap((digest, index) => {
+    const first = digests.indexOf(digest);
+    if (digest === null || (!taken.has(digest) && first === index)) return [];
+    return { index, first, isTaken: taken.has(digest) };
+  });
+  if (isContact && duplicates.some(({ index, first }) => first < index))
     return { message: CONTACT_TWICE, invalidFields: [fieldOf('contact')] };
-  const sentences = new Set<string>();
-  const invalidFields: InvalidField[] = [];
-  for (const [index, digest] of digests.entries()) {
-    const isTaken = digest !== null && taken.has(digest);
-    if (!isTaken && !isRepeated(digest, index)) continue;
+  if (duplicates.length === 0) return undefined;
+  const sentences = duplicates.map(({ index, first, isTaken }) => {
     const rule = isTaken
       ? `already registered for the ${duplicateScope}`
-      : `the same as that of attendees[${digests.indexOf(digest)}]`;
-    sentences.add(`${isContact ? 'contact' : `attendees[${index}]`}.emailAddress: ${rule}`);
-    invalidFields.push(fieldOf(isContact ? 'contact' : `attendees/${index}`));
-  }
-  return sentences.size > 0 ? { message: [...sentences].join('; '), invalidFields } : undefined;
+      : `the same as that of attendees[${first}]`;
+    return `${isContact ? 'contact' : `attendees[${index}]`}.emailAddress: ${rule}`;
+  });
+  return {
+    message: [...new Set(sentences)].join('; '),
+    invalidFields: duplicates.map(({ index }) => fieldOf(isContact ? 'contact' : `attendees/${index}`)),
+  };
 }
 
 const fieldOf = (person: string): InvalidField => ({ field: `${person}/emailAddress`, rule: 'duplicate' });

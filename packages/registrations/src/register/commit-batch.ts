@@ -23,7 +23,7 @@ import { reserveBatch, type ReserveSettings } from './reserve-batch.ts';
 /** Called when Postgres has confirmed a commit of a shard, with the ids of the batches that have seats. */
 export type OnCommitted = (shardId: number, ...batchIds: string[]) => void;
 
-/** What a commit of a batch needs. */
+/** The dependencies of a commit. */
 export interface CommitDependencies extends ReserveSettings {
   db: Database;
   /** Circuit breakers of tickets whose rows another transaction keeps locked. */
@@ -38,7 +38,7 @@ export interface CommitDependencies extends ReserveSettings {
   clock: Clock;
 }
 
-/** What the log says about an attempt that failed. */
+/** An attempt that failed, for the log. */
 interface FailedBatch {
   batchId: string;
   /** Number of registrations. */

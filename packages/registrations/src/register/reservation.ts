@@ -12,7 +12,7 @@ import { drawPassCode } from './pass-code.ts';
 
 type Headers = Static<typeof RegisterHeaders>;
 
-/** What a partner sends about an attendee. Null: the request lacks the field. */
+/** The data that a partner sends about an attendee. Null: the request lacks the field. */
 export interface AttendeeFields {
   fullName: string | null;
   emailAddress: string | null;
@@ -178,7 +178,7 @@ function idempotencyOf(headers: Headers, content: () => unknown[]): Idempotency 
   return key === undefined ? null : { key, fingerprint: uuidDigest(JSON.stringify(content())) };
 }
 
-/** What an event allows an attendee once. */
+/** The rules of an event about attendees who register twice. */
 type DuplicateRules = Pick<Principal, 'duplicatePolicy' | 'duplicateScope'>;
 
 /** Returns the digest of an attendee; null if the event allows duplicates. */

@@ -84,7 +84,7 @@ export async function resetEvent(
   return { cancelled, more: cursor !== null || (await forgetKeys(db, part, LIMIT)) === LIMIT };
 }
 
-/** What a reset has done. `more`: call it again. */
+/** The result of a reset. `more`: call it again. */
 interface Reset {
   cancelled: number;
   more: boolean;
