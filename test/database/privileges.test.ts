@@ -373,6 +373,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   decide_seats: ['api'],
   insert_registrations: ['api'],
   change_registrations: ['api', 'console'],
+  change_and_read_holds: ['api'],
   change_holds: ['api'],
   replace_attendee: ['api', 'console'],
   join_waiting: ['api'],
@@ -386,6 +387,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   // Called by functions of the owner.
   record_changes: [],
   release_registrations: [],
+  describe_holds: [],
   change_waiting: [],
   serve_waiting: [],
   take_changes: [],

@@ -53,7 +53,7 @@ test.each([
     'the batch function',
     `revoke execute on all functions in schema public from ${roleOf('api')}`,
     null,
-    `lacks execute on change_holds, which the api needs; ${GRANT}`,
+    `lacks execute on change_and_read_holds, which the api needs; ${GRANT}`,
   ],
   [
     'a table',

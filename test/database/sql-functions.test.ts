@@ -40,12 +40,8 @@ import {
   type Submission,
 } from '@floodgate/registrations';
 import { findAttendees, indexAttendees } from '@floodgate/registrations/find';
-import {
-  createHoldGroups,
-  findHolds,
-  type ChangedHold,
-  type HoldChange,
-} from '@floodgate/registrations/holds';
+import { createHoldGroups, type ChangedHold, type HoldChange } from '@floodgate/registrations/change-holds';
+import { findHolds, type HeldSeat } from '@floodgate/registrations/find-holds';
 import { createLogger } from '@floodgate/service';
 import {
   allocateTicketAction,
@@ -77,6 +73,7 @@ import { waitForEndOfConnections } from '../harness/lock-waiters.ts';
 import { roleOf, withRole } from '../harness/service-roles.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { addWebhook } from '../harness/webhooks.ts';
+import { changeSeats } from '../waiting-list/drawn-operations.ts';
 
 const { test, given } = eventTest({
   own: 'it counts the calls of functions, and takes whatever is due in a shard',
@@ -440,8 +437,26 @@ const groups = () => ({
   lockWithinMs: 15_000,
   onCommitted: () => {},
 });
-const changeHolds = (to: HoldChange, ...holds: ChangedHold[]) =>
-  createHoldGroups({ ...groups(), holdLimitSeconds: 1_800 }, to).commit(holds, given.gala.shardId);
+/** A seat that the change itself has confirmed is not in the journal yet, so its answer says that it is reserved. */
+const beforeJournal = ({ state, ...heldSeat }: HeldSeat) => ({
+  ...heldSeat,
+  state: state === 'confirmed' ? 'reserved' : state,
+});
+
+/** Changes holds. Returns the outcomes. Expects each hold in the answers as it is read afterwards. */
+async function changeHolds(to: HoldChange, ...holds: ChangedHold[]) {
+  const group = createHoldGroups({ ...groups(), holdLimitSeconds: 1_800 }, to);
+  const outcomes = await group.commit(holds, given.gala.shardId);
+  const stored = await findHolds(
+    api,
+    holds.map(({ holdId }) => ({ ...given.gala, holdId })),
+  );
+  return outcomes.map((outcome, index) => {
+    if (typeof outcome === 'string') return outcome;
+    expect(stored[index]!.seats.map(beforeJournal)).toMatchObject(outcome.hold.seats.map(beforeJournal));
+    return outcome.kind;
+  });
+}
 
 /** Holds seats without attendees. */
 async function hold(...tickets: number[]) {
@@ -531,7 +546,7 @@ test('the console ends the holds of a ticket, and no others', async () => {
   expect(await expireHolds(worker, given.gala.shardId, 100)).toBe(1);
 });
 
-describe('change_holds', () => {
+describe('change_and_read_holds', () => {
   test('confirms holds with their attendees, each completely or not at all', async () => {
     const other = await given.gala.addTicket();
     const [whole, twice] = [await hold(given.ticketId, other, given.ticketId), await hold(given.ticketId)];
@@ -587,6 +602,17 @@ describe('change_holds', () => {
     expect(after[0]! - before[0]!).toBeGreaterThanOrEqual(600_000);
     expect(after[1]! - before[1]!).toBe(1_200_000);
   });
+});
+
+test('change_holds answers an API of the previous release, which expects only the outcomes', async () => {
+  const [held, released] = [await hold(given.ticketId), await hold(given.ticketId)];
+  const { shardId } = given.gala;
+  const confirm = ({ holdId }: { holdId: string }, { serials }: { serials: number[] }) =>
+    changeSeats(api, shardId, 'confirmed', holdId, serials);
+  expect(await changeSeats(api, shardId, 'released', released.holdId, released.serials)).toBe('released');
+  expect(await confirm(held, held)).toBe('confirmed');
+  expect(await confirm(released, released)).toBe('too-late');
+  expect(await confirm(held, released)).toBe('no such hold');
 });
 
 describe('expire_holds', () => {

@@ -1,11 +1,11 @@
 import {
   isBulk,
   type BulkReservation,
-  type Changed,
+  type ChangeOutcome,
   type NamedRegistration,
   type Submission,
   type Outcome,
-  type Refusal,
+  type SeatRefusal,
   type Reservation,
   type SeatOutcome,
 } from '@floodgate/registrations';
@@ -36,7 +36,7 @@ export interface ModelRegistration extends Reservation {
 type Expected = Refused | { kind: 'key-reused' } | Registered | Existing;
 type ExpectedOfBulk = { kind: 'key-reused' } | { kind: 'bulk'; outcomes: Expected[]; replayed: boolean };
 type Refused = {
-  kind: Exclude<Refusal, 'in-progress' | 'overloaded' | 'unknown' | 'failed'>;
+  kind: Exclude<SeatRefusal, 'in-progress' | 'overloaded' | 'unknown' | 'failed'>;
   replayed?: boolean;
   limit?: number;
 };
@@ -159,7 +159,7 @@ export class ReservationModel {
   }
 
   /** Returns the expected outcome of the cancellation if it is the next one, and applies it. */
-  cancel({ deadline, ...named }: NamedRegistration): Changed {
+  cancel({ deadline, ...named }: NamedRegistration): ChangeOutcome {
     const found = this.#find(named);
     if (!found) return null;
     if (found.cancelled) return 'cancelled';
@@ -169,7 +169,7 @@ export class ReservationModel {
   }
 
   /** Returns the expected outcome of the confirmation if it is the next one, and applies it. */
-  confirm(named: NamedRegistration): Changed {
+  confirm(named: NamedRegistration): ChangeOutcome {
     const found = this.#find(named);
     if (!found) return null;
     if (found.cancelled || found.held === 'overdue') return 'too-late';

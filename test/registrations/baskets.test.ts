@@ -77,6 +77,8 @@ test('seats of a basket are held without an attendee, then confirmed with one ea
   expect(await told()).toEqual([]);
   const confirmed = holdIn(await change(made, 'confirm', { attendees: [JANE, JOE] }));
   expect(confirmed).toMatchObject({ state: 'confirmed', dateExpires: null });
+  // Its batch is finalized, but the confirmation is not in the journal yet.
+  expect(states(confirmed)).toEqual(['reserved', 'reserved']);
   expect(await stored(made)).toEqual([
     { name: 'Jane Doe', email: 'jane@example.com' },
     { name: 'Joe Doe', email: 'joe@example.com' },

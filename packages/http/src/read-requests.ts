@@ -145,8 +145,8 @@ export function readBodies(app: FastifyInstance) {
     if (!schema?.body) return done(null);
     if (body.length === 0 && mayBeEmpty(schema.body)) return done(null, {});
     const read = () => {
-      const refusal = refusalOf(request, body, config.countsBySize ? BULK_VALUE_LIMIT : VALUE_LIMIT);
-      if (refusal) done(refusal);
+      const fault = bodyFault(request, body, config.countsBySize ? BULK_VALUE_LIMIT : VALUE_LIMIT);
+      if (fault) done(fault);
       else void parse(request, body.toString(), done);
     };
     if (!config.countsBySize) return read();
@@ -158,7 +158,7 @@ export function readBodies(app: FastifyInstance) {
 const mayBeEmpty = (schema: unknown) => Value.Check(schema as TSchema, {});
 
 /** Returns the error of a body that must not be parsed, or null. */
-function refusalOf(request: FastifyRequest, body: Buffer, limit: number) {
+function bodyFault(request: FastifyRequest, body: Buffer, limit: number) {
   const type = request.headers['content-type']!;
   const coding = request.headers['content-encoding'];
   if (!JSON_TYPE.test(type)) return new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(type);

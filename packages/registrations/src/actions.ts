@@ -12,20 +12,16 @@ import { askShards, awayText, shardIds, type Database } from '@floodgate/databas
 import { findEvent } from '@floodgate/events';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import {
-  changeRegistrations,
-  isSeatAdmitted,
-  replaceAttendee,
-  WHY_KEPT,
-  whyNotReplaced,
-} from './change/change-registrations.ts';
+import { SEAT_REPLACED, whyNotReplaced } from './answers.ts';
+import { changeRegistrations, isSeatAdmitted } from './change/change-registrations.ts';
+import { replaceAttendee } from './change/replace-attendee.ts';
 import { redriveBatches } from './finalize/backlog.ts';
 import { findByPassReference } from './list/list-registrations.ts';
-import { digestFor, digestOfAttendee } from './register/reserve-batch.ts';
+import { digestFor, digestOfAttendee } from './register/reservation.ts';
 
 /**
- * Cancels a registration of any partner, also after the deadline, and after its seat was admitted: then the seat can be sold to a further
- * person, and the report of the doors lists it (`wasAdmitted`).
+ * Cancels a registration of any partner, also after the deadline, and after its seat was admitted: then the
+ * seat can be sold to a further person, and the report of the doors lists it (`wasAdmitted`).
  */
 export const cancelRegistrationAction = defineAction({
   name: 'registration.cancel',
@@ -35,7 +31,7 @@ export const cancelRegistrationAction = defineAction({
     const [outcome] = await changeRegistrations(transaction, shardId, 'cancelled', [{ ...row, partnerId }], {
       byOperator: true,
     });
-    if (outcome === 'replaced') throw new Failure(WHY_KEPT.replaced);
+    if (outcome === 'replaced') throw new Failure(SEAT_REPLACED);
     const wasCancelled = row.state === 'cancelled';
     const wasAdmitted = await isSeatAdmitted(transaction, shardId, row.serial);
     // The audit log has only the serial: with the whole reference, a reader of the log could use the pass.
@@ -52,13 +48,21 @@ const ADDRESS_TAKEN = 'another registration has this address, and the event allo
 
 const NAME_RULE = 'one visible character at least, and no text direction characters inside';
 
-const checkPerson = (given: { fullName?: string; emailAddress?: string }): Record<string, string> => ({
-  ...(given.fullName !== undefined && !isName(given.fullName) && { fullName: NAME_RULE }),
-  ...(given.emailAddress !== undefined &&
-    !isEmailAddress(given.emailAddress) && { emailAddress: 'an e-mail address' }),
+const checkPerson = ({
+  fullName,
+  emailAddress,
+}: {
+  fullName?: string;
+  emailAddress?: string;
+}): Record<string, string> => ({
+  ...(fullName !== undefined && !isName(fullName) && { fullName: NAME_RULE }),
+  ...(emailAddress !== undefined && !isEmailAddress(emailAddress) && { emailAddress: 'an e-mail address' }),
 });
 
-/** Corrects the name or address of an attendee. The pass stays valid; e-mails that are sent later have the new text. */
+/**
+ * Corrects the name or address of an attendee. The pass stays valid; e-mails that are sent later have the new
+ * text.
+ */
 export const correctRegistrationAction = defineAction({
   name: 'registration.correct',
   input: Type.Object({
@@ -67,10 +71,10 @@ export const correctRegistrationAction = defineAction({
     emailAddress: Type.Optional(text(3, 254)),
   }),
   prepare: normalizePerson,
-  check: ({ passReference: _passReference, ...given }): Record<string, string> => {
-    if (Object.keys(given).length === 0)
+  check: ({ passReference: _passReference, ...person }): Record<string, string> => {
+    if (Object.keys(person).length === 0)
       return { passReference: 'nothing to correct; give a name or an address' };
-    return checkPerson(given);
+    return checkPerson(person);
   },
   refusals: { registrations_one_per_attendee: ADDRESS_TAKEN },
   run: async (transaction, { passReference, fullName, emailAddress }, note) => {
@@ -85,7 +89,8 @@ export const correctRegistrationAction = defineAction({
         attendee_digest = case when attendee_digest is not null then coalesce(${digest}::uuid, attendee_digest) end
       where shard_id = ${shardId} and serial = ${serial} and full_name is not null`.execute(transaction);
     if (!numAffectedRows) throw new Failure('the registration has no attendee yet');
-    // An insert: index_attendees may have read the old text and not have committed yet. Then the insert waits for it.
+    // An insert: index_attendees may have read the old text and not have committed yet. Then the insert waits
+    // for it.
     await sql`
       insert into attendees (shard_id, event_id, serial, name, email)
       select shard_id, event_id, serial, lower(full_name), lower(email_address) from registrations
@@ -101,8 +106,8 @@ export const correctRegistrationAction = defineAction({
 });
 
 /**
- * Gives the seat of a registration to another attendee, also after the deadline. The old pass is revoked. After the seat was admitted, the
- * new pass counts as admitted, too (`wasAdmitted`).
+ * Gives the seat of a registration to another attendee, also after the deadline. The old pass is revoked.
+ * After the seat was admitted, the new pass counts as admitted, too (`wasAdmitted`).
  */
 export const replaceAttendeeAction = defineAction({
   name: 'registration.replace',
@@ -114,8 +119,8 @@ export const replaceAttendeeAction = defineAction({
     const { eventId, ticketId, passPrefix: prefix } = row;
     const event = await findEvent(transaction, eventId);
     const attendeeDigest = digestFor(event, ticketId, attendee);
-    const named = { ...row, partnerId, attendee, attendeeDigest };
-    const { replaced } = await replaceAttendee(transaction, shardId, named, 0, true);
+    const replacement = { ...row, partnerId, attendee, attendeeDigest };
+    const { replaced } = await replaceAttendee(transaction, shardId, replacement, 0, true);
     if (replaced === 'duplicate') throw new Failure(ADDRESS_TAKEN);
     if (replaced === null || typeof replaced === 'string') throw new Failure(whyNotReplaced(row.state));
     const { wasAdmitted, ...seat } = replaced;
@@ -159,9 +164,9 @@ const REDRIVE_LIMIT = 1_000;
 const NONE_FOUND = 'no failed batch has this id';
 
 /**
- * Redrives failed batches of all shards, with one transaction per shard: a shard that does not answer does not stop the others.
- * `given` is a selection, which can be anything. Returns the ids of the batches, and the shards that do not
- * answer. Throws InvalidInput
+ * Redrives failed batches of all shards, with one transaction per shard: a shard that does not answer does
+ * not stop the others. `given` is a selection, which can be anything. Returns the ids of the batches, and the
+ * shards that do not answer. Throws InvalidInput
  * before it sends anything to Postgres, and Failure if it finds none of the named batches.
  */
 export async function redriveShards(db: Database, given: object, actor: string) {

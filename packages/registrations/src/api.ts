@@ -2,22 +2,23 @@ import { assertDurable, isCluster, shardLoader } from '@floodgate/database';
 import { defineApi, type ApiContext } from '@floodgate/http';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
-import { createChangeGroups, createGroups, createReplacementGroups } from './change/change-registrations.ts';
+import { createChangeGroups } from './change/change-registrations.ts';
+import { createReplacementGroups } from './change/replace-attendee.ts';
+import { addAttendeeRoute, addCancelRoute, addConfirmRegistrationRoute } from './change/routes.ts';
 import { finalizeEnqueuer, finalizeSettings } from './finalize/finalize-batches.ts';
 import { createQueueNotifier } from './finalize/queue-notifier.ts';
+import { createHoldGroups } from './holds/change-holds.ts';
 import { findTaken, type TakenQuery } from './holds/duplicates.ts';
-import { createHoldGroups, findHolds, type HoldQuery } from './holds/holds.ts';
+import { findHolds, type HoldQuery } from './holds/find-holds.ts';
 import { addHoldRoutes } from './holds/routes.ts';
 import { DEFAULT_HOLD_LIMIT_SECONDS, holdShareSettings } from './holds/settings.ts';
 import { retentionSettings } from './idempotency/expired-keys.ts';
 import { addListRoute } from './list/route.ts';
 import { openRegistrations, type RegistrationsOptions } from './register/commit-batch.ts';
-import { addRegisterRoute, provokedCode } from './register/route.ts';
+import { addRegisterRoute } from './register/route.ts';
 import { findRegistrations, type RegistrationQuery } from './status/find-registrations.ts';
-import { addAttendeeRoute, addChangeRoutes, addStatusRoute, refusalOf } from './status/routes.ts';
+import { addStatusRoute } from './status/route.ts';
 import { addResetRoute } from './test-mode/reset-event.ts';
-
-export { addRegisterRoute, createGroups, holdShareSettings, provokedCode, refusalOf };
 
 /** How long finalization may lag under load. Answers do not wait for it. */
 const NOTIFY_INTERVAL_MS = 500;
@@ -42,8 +43,8 @@ export const registrationsApi = defineApi({
       purpose: 'reserve',
       // For all shards. A shard needs two: one for a group, and one for the repeat of a lost group.
       maxConnections: 64,
-      // The rest of the answer time is for the error of Postgres to arrive. If it arrives, nothing was reserved (90). If it does not,
-      // the outcome is unknown (91).
+      // The rest of the answer time is for the error of Postgres to arrive. If it arrives, nothing was
+      // reserved (90). If it does not, the outcome is unknown (91).
       statementTimeoutMs: Math.round((answerWithinMs * 2) / 3),
     });
     const resets = openPool({ purpose: 'reset', maxConnections: 1, statementTimeoutMs: answerWithinMs });
@@ -55,8 +56,8 @@ export const registrationsApi = defineApi({
       groupLimit: settings.BATCH_LIMIT,
       waitingLimit: settings.WAITING_LIMIT,
       answerWithinMs,
-      // Groups of other APIs hold a row lock for less time. `lock_timeout` applies per wait, and there can be two (queue, then row).
-      // Both must fit into the time of a batch.
+      // Groups of other APIs hold a row lock for less time. `lock_timeout` applies per wait, and there can be
+      // two (queue, then row). Both must fit into the time of a batch.
       lockWithinMs: Math.round(answerWithinMs / 4),
       retentionHours: settings.IDEMPOTENCY_RETENTION_HOURS,
       holdSharePercent: settings.HOLD_SHARE_PERCENT,
@@ -71,6 +72,7 @@ export const registrationsApi = defineApi({
     );
     const findHold = shardLoader(shardReads, (queries: HoldQuery[]) => findHolds(reads, queries));
     const findTakenDigests = shardLoader(shardReads, (queries: TakenQuery[]) => findTaken(reads, queries));
+    const holds = { ...groups, reads, findHold, findTaken: findTakenDigests };
     await assertDurable(db);
     return {
       facts: () => ({ waiting: register.waiting() }),
@@ -79,39 +81,53 @@ export const registrationsApi = defineApi({
         addBulkRoute(api, register, answerWithinMs, clock);
         addStatusRoute(api, findRegistration);
         addListRoute(api, reads, answerWithinMs, clock);
-        addChangeRoutes(api, groups, findRegistration);
+        addConfirmRegistrationRoute(api, groups.confirm, findRegistration);
+        addCancelRoute(api, groups.cancel, findRegistration);
         addAttendeeRoute(api, groups.replace, findRegistration);
-        addHoldRoutes(api, { ...groups, reads, findHold, findTaken: findTakenDigests });
+        addHoldRoutes(api, holds);
         // A test event begins again, also after a rehearsal at its doors.
         const cancels = createChangeGroups(options, 'cancelled', true);
         addResetRoute(api, resets, cancels, answerWithinMs, clock);
       },
       async close() {
-        await Promise.all(Object.values(groups).map((one) => one.drain()));
+        await Promise.all(Object.values(groups).map((group) => group.drain()));
         notifier.flush();
       },
     };
   },
 });
 
-/** Opens the groups that commit the requests of partners, by the name that metrics give them. */
+/** The names that metrics give to the groups. */
+const KINDS = {
+  register: 'register',
+  replace: 'replace',
+  cancel: 'cancel',
+  confirm: 'confirm',
+  confirmHold: 'confirm hold',
+  extendHold: 'extend hold',
+  releaseHold: 'release hold',
+} as const;
+type GroupName = keyof typeof KINDS;
+
+/** Opens the groups that commit the requests of partners. */
 function openGroups(options: RegistrationsOptions, metrics: ApiContext['metrics']) {
   const onGroup = recordGroups(metrics);
-  const named = (kind: string) => ({ ...options, onGroup: onGroup(kind) });
+  const named = (name: GroupName) => ({ ...options, onGroup: onGroup(KINDS[name]) });
   const groups = {
     register: openRegistrations(named('register')),
     replace: createReplacementGroups(named('replace')),
     cancel: createChangeGroups(named('cancel'), 'cancelled'),
     confirm: createChangeGroups(named('confirm'), 'confirmed'),
-    'confirm hold': createHoldGroups(named('confirm hold'), 'confirmed'),
-    'extend hold': createHoldGroups(named('extend hold'), 'extended'),
-    'release hold': createHoldGroups(named('release hold'), 'released'),
+    confirmHold: createHoldGroups(named('confirmHold'), 'confirmed'),
+    extendHold: createHoldGroups(named('extendHold'), 'extended'),
+    releaseHold: createHoldGroups(named('releaseHold'), 'released'),
   };
-  metrics?.figures(() => Promise.resolve(Object.entries(groups)), {
+  const names = Object.keys(KINDS) as GroupName[];
+  metrics?.figures(() => Promise.resolve(names), {
     waiting: {
       help: 'Registrations that wait for a commit',
       labels: ['kind'],
-      samples: (kinds) => kinds.map(([kind, { waiting }]) => [{ kind }, waiting()]),
+      samples: (all) => all.map((name) => [{ kind: KINDS[name] }, groups[name].waiting()]),
     },
   });
   return groups;

@@ -88,7 +88,8 @@ function addChanges(registration: Command, cli: Cli) {
     },
   )
     .description(
-      'give the seat of a registration to another attendee, even after the deadline or an admission; the old pass is revoked',
+      'give the seat of a registration to another attendee, even after the deadline or an admission; the old ' +
+        'pass is revoked',
     )
     .argument('<passReference>', 'its pass reference', parseText)
     .argument('<fullName>', 'the name of the new attendee', parseText)
@@ -105,8 +106,9 @@ function addExport(registration: Command, cli: Cli) {
   registration
     .command('export')
     .description(
-      'print all registrations of an event with their attendees; cells that could be formulas get an apostrophe. The format excel ' +
-        'is csv with a byte order mark; Excel splits it by the list separator of the region',
+      'print all registrations of an event with their attendees; cells that could be formulas get an ' +
+        'apostrophe. The format excel is csv with a byte order mark; Excel splits it by the list separator of ' +
+        'the region',
     )
     .argument('<eventId>', 'the event', parseId)
     .addOption(formats.default('csv' as const))
@@ -145,7 +147,8 @@ function addReconcileCommand(program: Command, cli: Cli) {
   const command = program
     .command('reconcile')
     .description(
-      `prove that seats, registrations and batches agree; exit 1 if they do not. Shows up to ${SHOWN} differences, --json all`,
+      `prove that seats, registrations and batches agree; exit 1 if they do not. Shows up to ${SHOWN} ` +
+        'differences, --json all',
     );
   onRun(command, cli, async () => {
     const { reconcile, UNREAD } = await import('./reconcile/reconcile.ts');

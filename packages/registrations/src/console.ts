@@ -108,8 +108,8 @@ export const registrationOperations = {
   ),
 };
 
-// It reads every registration, for up to the timeout of statements. Those who ask meanwhile wait for the same answer, so the console keeps
-// its other connections.
+// It reads every registration, for up to the timeout of statements. Those who ask meanwhile wait for the same
+// answer, so the console keeps its other connections.
 const books = readThroughCache((_key: 'books', db: Database) => reconcile(db), 1);
 
 export const queueOperations = {

@@ -2,7 +2,6 @@ import { inEachShard, rememberShards } from '@floodgate/database';
 import { deleteOldSegments } from '@floodgate/journal';
 import { defineWorker, handled } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
-import { expireHolds } from './change/change-registrations.ts';
 import { readBacklog } from './finalize/backlog.ts';
 import {
   finalizeBatches,
@@ -11,8 +10,9 @@ import {
   finalizeSettings,
   type ShardBatches,
 } from './finalize/finalize-batches.ts';
-import { holdShareSettings } from './holds/settings.ts';
+import { expireHolds } from './holds/expire-holds.ts';
 import { compactHeldSeats } from './holds/held-seats.ts';
+import { holdShareSettings } from './holds/settings.ts';
 import { indexAttendees } from './find/find-attendees.ts';
 import { relayDueBatches } from './finalize/relay.ts';
 import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/expired-keys.ts';
@@ -20,8 +20,11 @@ import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/e
 /** How soon the seat of an expired hold can be sold again. */
 const HOLDS_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
-/** During a launch, this many are indexed per interval: half a percent of the CPU that their registration costs. */
-const INDEXED_AT_ONCE = 1_000;
+/**
+ * During a launch, this many are indexed per interval: half a percent of the CPU that their registration
+ * costs.
+ */
+const INDEXED_PER_STATEMENT = 1_000;
 /** Few rows per statement, so that it does not block others for long. */
 const ROWS_PER_STATEMENT = 1_000;
 
@@ -61,7 +64,7 @@ export const registrationsWorker = defineWorker({
           name: 'attendee index',
           // How soon operators find a new registration.
           intervalMs: 2_000,
-          run: () => inEachShard(db, (shardId) => indexAttendees(db, shardId, INDEXED_AT_ONCE), shards),
+          run: () => inEachShard(db, (shardId) => indexAttendees(db, shardId, INDEXED_PER_STATEMENT), shards),
         },
         { name: 'relay', intervalMs: config.RELAY_INTERVAL_MS, run: () => relayDueBatches(relay) },
         expiry('held seats', EXPIRY_INTERVAL_MS, (shardId) =>

@@ -11,7 +11,14 @@ import {
 } from '@floodgate/contract';
 import { isCluster, shardLoader } from '@floodgate/database';
 import { defineApi, type Routes } from '@floodgate/http';
-import { createGroups, holdShareSettings, provokedCode, refusalOf } from '@floodgate/registrations/api';
+import {
+  createGroups,
+  holdShareSettings,
+  inSeparateRounds,
+  provokedCode,
+  refusalOf,
+  type Groups,
+} from '@floodgate/registrations';
 import {
   entryOf,
   findEntries,
@@ -52,8 +59,8 @@ const REFUSALS: Record<Exclude<Joined['outcome'], 'joined'>, [FailureCode, objec
 };
 const JOIN_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '30', '31', '37', '38', '39', '40', '91'];
 
-type JoinGroups = ReturnType<typeof createGroups<Join, Joined>>;
-type LeaveGroups = ReturnType<typeof createGroups<EntryQuery, boolean>>;
+type JoinGroups = Groups<Join, Joined>;
+type LeaveGroups = Groups<EntryQuery, boolean>;
 
 /** The operations of partners on waiting lists. */
 export const waitingListApi = defineApi({
@@ -74,8 +81,8 @@ export const waitingListApi = defineApi({
       joinWaitingLists(db, shardId, calls, lockWithinMs, sharePercent),
     );
     // Each in a transaction of its own: two could lock their tickets in different orders.
-    const roundsOf = (leaves: readonly EntryQuery[]) => leaves.map((leave) => [leave]);
-    const leaves: LeaveGroups = createGroups({ ...options, roundsOf }, async (_shardId, [leave]) => [
+    const separately = { ...options, roundsOf: inSeparateRounds<EntryQuery> };
+    const leaves: LeaveGroups = createGroups(separately, async (_shardId, [leave]) => [
       await leaveWaitingList(db, leave!, leave!.entry, lockWithinMs, sharePercent),
     ]);
     const find = shardLoader(shardReads, (queries: EntryQuery[]) => findEntries(reads, queries));
@@ -100,10 +107,11 @@ function addJoinRoute(api: Routes, groups: JoinGroups, find: FindEntry) {
         operationId: 'joinWaitingList',
         summary: 'Join Waiting List',
         description:
-          'Puts a contact on the waiting list of a ticket that is sold out. Freed seats go to the oldest entry that they can serve ' +
-          'completely, as a hold whose reference is the entry: call Confirm Hold before the offer expires. Offers count for your share of ' +
-          'the ticket: while you hold your share, your entries keep their places and later entries of others are served. With an ' +
-          'Idempotency-Key, a repeated call makes no second entry.',
+          'Puts a contact on the waiting list of a ticket that is sold out. Freed seats go to the oldest ' +
+          'entry that they can serve completely, as a hold whose reference is the entry: call Confirm Hold ' +
+          'before the offer expires. Offers count for your share of the ticket: while you hold your share, ' +
+          'your entries keep their places and later entries of others are served. With an Idempotency-Key, a ' +
+          'repeated call makes no second entry.',
         headers: Type.Pick(RegisterHeaders, ['idempotency-key']),
         answerHeader: 'Idempotent-Replayed',
         failures: JOIN_FAILURES,
@@ -117,7 +125,7 @@ function addJoinRoute(api: Routes, groups: JoinGroups, find: FindEntry) {
       if (provoked && provoked !== '91') return reply.fail(provoked);
       const join = toJoin(principal, body, headers['idempotency-key'] ?? null);
       const joined = await groups.submit(request, join);
-      if (typeof joined === 'string') return groups.refuse(request, reply, ...refusalOf(joined, {}));
+      if (typeof joined === 'string') return groups.refuse(request, reply, ...refusalOf(principal, joined));
       if (joined.outcome !== 'joined') return reply.fail(...REFUSALS[joined.outcome]);
       const isRepeat = joined.id !== join.id;
       const found = await entryOf(find, principal, join, joined);
@@ -160,8 +168,8 @@ function addLeaveRoute(api: Routes, groups: LeaveGroups, find: FindEntry) {
         operationId: 'leaveWaitingList',
         summary: 'Leave Waiting List',
         description:
-          'Takes an entry off the list. If it has an offer, its seats go to the next entry at once. Safe to repeat. After the offer was ' +
-          'confirmed or has expired, the answer is 35.',
+          'Takes an entry off the list. If it has an offer, its seats go to the next entry at once. Safe to ' +
+          'repeat. After the offer was confirmed or has expired, the answer is 35.',
         failures: [...COMMON_FAILURES, '11', '34', '35', '91'],
       },
       onRequest: groups.refuseWhenFull,
@@ -173,7 +181,7 @@ function addLeaveRoute(api: Routes, groups: LeaveGroups, find: FindEntry) {
       if (!before) return reply.fail('34', NO_ENTRY);
       const isOpen = before.state === 'waiting' || before.state === 'offered';
       const outcome = isOpen && (await groups.submit(request, query));
-      if (typeof outcome === 'string') return groups.refuse(request, reply, ...refusalOf(outcome, {}));
+      if (typeof outcome === 'string') return groups.refuse(request, reply, ...refusalOf(principal, outcome));
       // It may have left all the same.
       const after = isOpen ? await find(query).catch(() => undefined) : before;
       if (!after) return groups.refuse(request, reply, '91');

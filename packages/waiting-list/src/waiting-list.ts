@@ -27,7 +27,10 @@ export const toJoin = (
   key,
 });
 
-/** Why a call cannot join, or `joined` with the new entry, or with that of the same call that was made before with the key. */
+/**
+ * Why a call cannot join, or `joined` with the new entry, or with that of the same call that was made before
+ * with the key.
+ */
 export interface Joined {
   outcome:
     | 'joined'
@@ -44,7 +47,10 @@ export interface Joined {
   at: string;
 }
 
-/** Puts entries on the waiting lists of a shard, in order. Offers free seats up to the share of each partner. Returns one outcome per call. Safe to repeat. */
+/**
+ * Puts entries on the waiting lists of a shard, in order. Offers free seats up to the share of each partner.
+ * Returns one outcome per call. Safe to repeat.
+ */
 export async function joinWaitingLists(
   db: Database,
   shardId: number,
@@ -62,7 +68,10 @@ export async function joinWaitingLists(
 /** Places and skips beyond this are not counted, so that a read costs the same however long the list is. */
 export const PLACES = 1_000;
 
-/** Returns the entry of a call that has joined, without a query if it is new. Resolves to undefined if it cannot be read. */
+/**
+ * Returns the entry of a call that has joined, without a query if it is new. Resolves to undefined if it
+ * cannot be read.
+ */
 export async function entryOf(find: FindEntry, owner: Owner, join: Join, { id, place, at }: Joined) {
   if (id !== join.id || place === null) return find({ ...owner, entry: id }).catch(() => undefined);
   return {
@@ -79,8 +88,8 @@ export async function entryOf(find: FindEntry, owner: Owner, join: Join, { id, p
 }
 
 /**
- * Takes an entry off its list. If it has an offer, the seats go to the next entries. Safe to repeat. Resolves to false if there was nothing
- * to do.
+ * Takes an entry off its list. If it has an offer, the seats go to the next entries. Safe to repeat. Resolves
+ * to false if there was nothing to do.
  */
 export async function leaveWaitingList(
   db: Database,
@@ -97,7 +106,10 @@ export async function leaveWaitingList(
   return rows[0]!.count > 0;
 }
 
-/** Offers free seats to those who wait for them, at most `limit` entries of a list, and ends closed lists. Returns the number of entries. */
+/**
+ * Offers free seats to those who wait for them, at most `limit` entries of a list, and ends closed lists.
+ * Returns the number of entries.
+ */
 export async function serveWaitingLists(
   db: Database,
   shardId: number,
@@ -132,8 +144,8 @@ const describeEntry = <Row extends EntryRow>({ joinedAt, expiresAt, ...row }: Ro
 });
 
 /**
- * Finds entries of one shard as their partners see them. Resolves to one per query, in order, or to undefined if there is none. The places
- * of a list are counted once for all of its entries.
+ * Finds entries of one shard as their partners see them. Resolves to one per query, in order, or to undefined
+ * if there is none. The places of a list are counted once for all of its entries.
  */
 export async function findEntries(
   db: Database,
@@ -176,7 +188,10 @@ interface ListPage {
   limit: number;
 }
 
-/** Returns entries of a waiting list, those who joined first at first. Reads the list once, whatever the limit is. */
+/**
+ * Returns entries of a waiting list, those who joined first at first. Reads the list once, whatever the limit
+ * is.
+ */
 export async function listEntries(db: Database, { shardId, ticketId, state, after, limit }: ListPage) {
   const { rows } = await sql<EntryRow & Pick<FoundEntry, 'serial' | 'eventId' | 'partnerId'>>`
     select serial, event_id, partner_id, id as entry, ticket_id as "organizedEventTicketID", seats, partner_reference,

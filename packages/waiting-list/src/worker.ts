@@ -3,10 +3,13 @@ import { defineWorker } from '@floodgate/queue';
 import { holdShareSettings } from '@floodgate/registrations';
 import { serveWaitingLists } from './waiting-list.ts';
 
-/** How soon the seats of a raised capacity are offered. Freed seats are offered at once, by the transaction that frees them. */
+/**
+ * How soon the seats of a raised capacity are offered. Freed seats are offered immediately, by the transaction
+ * that frees them.
+ */
 const INTERVAL_MS = 250;
 /** Entries of a list in one transaction. It keeps the ticket locked. */
-const SERVED_AT_ONCE = 1_000;
+const SERVED_PER_STATEMENT = 1_000;
 
 /** The worker's task for waiting lists. */
 export const waitingListWorker = defineWorker({
@@ -14,7 +17,7 @@ export const waitingListWorker = defineWorker({
   open({ db, config }) {
     const shards = rememberShards(db);
     const serve = async (shardId: number) =>
-      (await serveWaitingLists(db, shardId, SERVED_AT_ONCE, config.HOLD_SHARE_PERCENT)) > 0;
+      (await serveWaitingLists(db, shardId, SERVED_PER_STATEMENT, config.HOLD_SHARE_PERCENT)) > 0;
     return {
       jobs: [],
       tasks: [{ name: 'waiting lists', intervalMs: INTERVAL_MS, run: () => inEachShard(db, serve, shards) }],

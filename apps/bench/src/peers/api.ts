@@ -1,7 +1,7 @@
 // The API process of a peer: exactly Floodgate's HTTP side, with the peer's way of registering.
 import { buildApi, type ApiContext, type Routes } from '@floodgate/http';
 import { partnersApi } from '@floodgate/partners/api';
-import { addRegisterRoute } from '@floodgate/registrations/api';
+import { addRegisterRoute } from '@floodgate/registrations';
 import { ticketsApi } from '@floodgate/tickets/api';
 import { runService, type Logger } from '@floodgate/service';
 import { connect, readAtOnce } from '@floodgate/database';

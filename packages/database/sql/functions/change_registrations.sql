@@ -21,8 +21,8 @@ declare
   due bigint[];
   due_tickets integer[];
   confirmed bigint[];
-  -- Their seats were admitted.
-  kept bigint[] := '{}';
+  -- Registrations that stay, because their seat has let in a person.
+  admitted bigint[] := '{}';
 begin
   perform set_config('lock_timeout', lock_within_ms::text, true);
   select array_agg(case when is_done or not is_late then change when is_late then 'too-late' end order by position),
@@ -48,7 +48,7 @@ begin
       perform from tickets where shard_id = shard and id = any(due_tickets) order by id for no key update;
       perform lock_seats(shard, due);
       if by_operator is not true then
-        kept := array(
+        admitted := array(
           select serial from registrations r
           where shard_id = shard and serial = any(due) and exists (
             select from admissions a
@@ -57,12 +57,12 @@ begin
         );
       end if;
       perform release_registrations(
-        shard, array(select unnest(due) except select unnest(kept)), due_tickets, change, hold_percent);
+        shard, array(select unnest(due) except select unnest(admitted)), due_tickets, change, hold_percent);
     end if;
     -- Read after the cancellation, because another transaction may have changed the attendee meanwhile.
     return array(
       select case
-        when outcomes[position] is distinct from change or (replaced_by is null and input.serial <> all(kept))
+        when outcomes[position] is distinct from change or (replaced_by is null and input.serial <> all(admitted))
           then outcomes[position]
         when by_operator is null then 'too-late'
         when replaced_by is not null then 'replaced'

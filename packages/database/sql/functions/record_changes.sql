@@ -1,6 +1,6 @@
 -- Records for finalize_batches that these registrations were confirmed or cancelled: one row per batch and
 -- ticket. Those that were held count as held no longer. It reads and inserts in two statements: if an insert
--- reads a table, Citus does not see that one shard is meant, and reads all shards of all servers.
+-- reads a table, Citus does not see that only one shard is needed, and reads all shards of all servers.
 create or replace function record_changes(shard integer, change text, changed bigint[]) returns void
 language plpgsql
 set enable_seqscan = off
@@ -16,12 +16,12 @@ declare
   -- As text, because arrays of different lengths do not make an array.
   lists text[];
 begin
-  select array_agg(event_id), array_agg(partner_id), array_agg(batch_id), array_agg(ticket_id), array_agg(seats),
+  select array_agg(event_id), array_agg(partner_id), array_agg(batch_id), array_agg(ticket_id), array_agg(freed),
     array_agg(list)
   into events, partners, batch_ids, tickets, held, lists
   from (
     select event_id, partner_id, batch_id, ticket_id, array_agg(serial)::text as list,
-      count(*) filter (where change = 'confirmed' or held_until < 'infinity')::integer as seats
+      count(*) filter (where change = 'confirmed' or held_until < 'infinity')::integer as freed
     from registrations
     where shard_id = shard and serial = any(changed)
     group by event_id, partner_id, batch_id, ticket_id

@@ -13,8 +13,8 @@
 -- stays.
 create or replace function replace_attendee(
   shard integer, lock_within_ms integer, relay_after interval, batch uuid,
-  old_serial bigint, partner integer, event integer, old_code bigint, deadline timestamptz, new_code bigint,
-  digest uuid,
+  old_serial bigint, partner integer, event integer, old_code bigint, deadline timestamptz,
+  new_code bigint, digest uuid,
   new_name text, new_address text, new_phone text, new_gender text, new_seat text, new_extra_1 text, new_extra_2 text,
   by_operator boolean default null
 ) returns json language plpgsql security definer set search_path from current

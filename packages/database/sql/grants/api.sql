@@ -39,9 +39,8 @@ grant insert, update (ends_at), delete on webhook_secrets to :"role";
 -- The audit log records the changes of partners. The API cannot read it.
 grant insert on partner_audit_log to :"role";
 
-grant execute on function
-  reserve_batch, change_registrations, change_holds, replace_attendee, join_waiting, leave_waiting, find_waiting,
-  record_scans
+grant execute on function reserve_batch, change_registrations, change_and_read_holds, change_holds, replace_attendee,
+  join_waiting, leave_waiting, find_waiting, record_scans
 to :"role";
 -- reserve_batch has the rights of its caller, and so have the functions that it calls.
 grant execute on function find_first_answer, find_earlier, reserve_general, lock_tickets, limit_partners, decide_seats,

@@ -384,7 +384,9 @@ test('it is idle, committing, then answering', async () => {
 
 const equal = (partnerId: number) => ({ partnerId, weight: 1 });
 
-/** Opens a queue whose first item is in flight, so that the others wait. An item of n thousand has n units. */
+/**
+ * Opens a queue whose first item is in flight, so that the others wait. An item of n thousand has n units.
+ */
 async function startFull(differing: Partial<AdmissionOptions<number, string>> = {}) {
   const started = start({ groupLimit: 10, waitingLimit: 100, ...differing });
   void started.group.submit(1, equal(99));

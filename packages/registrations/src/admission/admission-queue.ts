@@ -4,22 +4,74 @@ import type { Call, onRequestHookHandler, Principal } from '@floodgate/http';
 import { systemClock, type Clock, type Timer } from '@floodgate/service/clock';
 import { LARGE_UNITS, PartnerQueues, type Partner, type Waiting } from './partner-queues.ts';
 
-export interface AdmissionOptions<Item, Outcome> {
+/** Options of a queue that do not depend on its items. */
+export interface QueueOptions {
   /** Units of one group. */
   groupLimit: number;
-  /** Units that may wait. Fewer may wait while groups take so long that the last unit could not be answered in time. */
+  /**
+   * Units that may wait. Fewer may wait while groups take so long that the last unit could not be answered in
+   * time.
+   */
   waitingLimit: number;
   answerWithinMs: number;
-  /** Commits a group of one shard. Resolves to one outcome per item, in order and within reasonable time; never rejects. */
+  /** Called when a group has ended: its committed units, and how long it took. */
+  onGroup?: ((units: number, tookMs: number) => void) | undefined;
+  clock?: Clock | undefined;
+}
+
+export interface AdmissionOptions<Item, Outcome> extends QueueOptions {
+  /**
+   * Commits a group of one shard. Resolves to one outcome per item, in order and within reasonable time;
+   * never rejects.
+   */
   commit: (items: Item[], shardId: number) => Promise<Outcome[]>;
   unitsOf: (item: Item) => number;
   /** Outcome of an item that was refused or waited too long: nothing was committed. */
   overloaded: Outcome;
   /** Outcome of an item whose group is in flight for too long: the group may still commit. */
   unknown: Outcome;
-  /** Called when a group has ended: its committed units, and how long it took. */
-  onGroup?: ((units: number, tookMs: number) => void) | undefined;
-  clock?: Clock | undefined;
+  /** By default, all items are admitted together. */
+  exclusive?: Exclusive<Item, Outcome>;
+}
+
+/** Of items with the same key, one is admitted. The others are refused until it is answered. */
+interface Exclusive<Item, Outcome> {
+  /** Returns the key of an item, or null if it has none. */
+  keyOf: (principal: Principal, item: Item) => string | null;
+  /** Outcome of an item whose key another item has. */
+  inProgress: Outcome;
+}
+
+/** Answers a request with a failure. */
+export interface FailingReply<Answer> {
+  fail(code: FailureCode, specifics?: object): Answer;
+}
+
+/** The queues of all shards for one kind of item. */
+export interface Admission<Item, Outcome> {
+  /**
+   * Answers with a failure. Retry-After is the time until all waiting items are committed, at the pace of the
+   * last groups.
+   */
+  refuse: <Answer>(
+    request: Pick<Call, 'principal'>,
+    reply: FailingReply<Answer>,
+    code: FailureCode,
+    specifics?: { message?: string; invalidFields?: readonly object[] },
+  ) => Answer;
+  /**
+   * Refuses a request before its body is read when the queue is full: reading it would delay admitted
+   * callers.
+   */
+  refuseWhenFull: onRequestHookHandler;
+  /** Resolves to the outcome of the item; never rejects. */
+  submit: (call: Call, item: Item) => Promise<Outcome>;
+  /** Returns the number of units that wait for a commit now. */
+  waiting: () => number;
+  /** Returns whether small items were submitted within the last second. */
+  servesSmallItems: () => boolean;
+  /** Resolves when every submitted item is answered. */
+  drain: () => Promise<unknown>;
 }
 
 interface Member<Item, Outcome> extends Waiting {
@@ -28,66 +80,73 @@ interface Member<Item, Outcome> extends Waiting {
 }
 
 /** Opens one queue per shard, so that a slow shard delays its own items only. */
-export function createAdmission<Item, Outcome>(options: AdmissionOptions<Item, Outcome>) {
+export function createAdmission<Item, Outcome>(
+  options: AdmissionOptions<Item, Outcome>,
+): Admission<Item, Outcome> {
+  const { exclusive } = options;
+  const keysInProgress = new Set<string>();
   const queues = new Map<number, AdmissionQueue<Item, Outcome>>();
   const queueOf = ({ shardId }: Principal) =>
     queues.getOrInsertComputed(shardId, () => new AdmissionQueue(options, shardId));
 
-  /** Answers with a failure. Retry-After is the time until all waiting items are committed, at the pace of the last groups. */
-  const refuse = <Answer>(
-    { principal }: { principal: Principal },
-    reply: { fail(code: FailureCode, specifics: object): Answer },
-    code: FailureCode,
-    specifics: { message?: string; invalidFields?: readonly object[] } = {},
-  ) => reply.fail(code, { ...specifics, retryAfterSeconds: queueOf(principal).secondsToDrain() });
-
-  /** Refuses a request before its body is read when the queue is full: reading it would delay admitted callers. */
-  const refuseWhenFull: onRequestHookHandler = (request, reply, done) => {
-    if (queueOf(request.principal).admits(request.principal)) done();
-    else refuse(request, reply, '90');
-  };
+  const refuse: Admission<Item, Outcome>['refuse'] = ({ principal }, reply, code, specifics) =>
+    reply.fail(code, { ...specifics, retryAfterSeconds: queueOf(principal).secondsToDrain() });
 
   return {
     refuse,
-    refuseWhenFull,
-    /** Resolves to the outcome of the item; never rejects. */
-    submit: ({ principal, startedAt }: Call, item: Item) =>
-      queueOf(principal).submit(item, principal, startedAt),
-    /** Units that wait for a commit now. */
+    refuseWhenFull(request, reply, done) {
+      if (queueOf(request.principal).admits(request.principal)) done();
+      else refuse(request, reply, '90');
+    },
+    submit({ principal, startedAt }, item) {
+      const queue = queueOf(principal);
+      const key = exclusive?.keyOf(principal, item);
+      if (!exclusive || key == null) return queue.submit(item, principal, startedAt);
+      if (keysInProgress.has(key)) return Promise.resolve(exclusive.inProgress);
+      keysInProgress.add(key);
+      return queue.submit(item, principal, startedAt).finally(() => keysInProgress.delete(key));
+    },
     waiting: () => [...queues.values()].reduce((sum, queue) => sum + queue.waiting, 0),
-    /** Whether small items were submitted within the last second. */
     servesSmallItems: () => [...queues.values()].some((queue) => queue.servesSmallItems()),
-    /** Resolves when every submitted item is answered. */
     drain: () => Promise.all(Array.from(queues.values(), (queue) => queue.drain())),
   };
 }
 
 /**
- * Share of the answer time that an item may wait. A queue longer than a burst needs grants no seat sooner, and it must be drained
- * after the overload: at half the load, in twice this time.
+ * Share of the answer time that an item may wait. A queue longer than a burst needs grants no seat sooner,
+ * and it must be drained after the overload: at half the load, in twice this time.
  */
 const WAITING_SHARE = 1 / 8;
 /**
- * The fastest of this many groups determines how long a group takes. With fewer, a pause of a busy machine would shrink the queue and
- * cause refusals. A refusal costs half of what a registration costs, so the machine would get even busier.
+ * The fastest of this many groups determines how long a group takes. With fewer, a pause of a busy machine
+ * would shrink the queue and cause refusals. A refusal costs half of what a registration costs, so the
+ * machine would get even busier.
  */
 const GROUPS_MEASURED = 4;
 /** Each group reduces the weight of the earlier ones by this factor: about the last ten count. */
 const KEPT = 0.9;
 /** Assumed duration of a full group before one was measured. */
 const USUAL_GROUP_MS = 50;
-/** Fraction of the due answers per tick of the event loop, so that requests can be read in between. At least MIN_ANSWERS. */
+/**
+ * Fraction of the due answers per tick of the event loop, so that requests can be read in between. At least
+ * MIN_ANSWERS.
+ */
 const ANSWERED_SHARE = 1 / 4;
 const MIN_ANSWERS = 16;
 /**
- * libuv may read tens of thousands of sockets before an immediate runs. A tick also comes after this many refusals, so that
- * refused callers cannot delay the answers of admitted ones.
+ * libuv may read tens of thousands of sockets before an immediate runs. A tick also comes after this many
+ * refusals, so that refused callers cannot delay the answers of admitted ones.
  */
 const REFUSALS_PER_TICK = 64;
-/** When full, partners below their fair share are still admitted, until this many times the capacity waits. */
+/**
+ * When full, partners below their fair share are still admitted, until this many times the capacity waits.
+ */
 const OVERFULL = 2;
 const SWEEP_INTERVAL_MS = 50;
-/** An item is overdue this long before its deadline, because the sweep runs late and the answer takes time as well. */
+/**
+ * An item is overdue this long before its deadline, because the sweep runs late and the answer takes time as
+ * well.
+ */
 const SWEEP_EARLY_MS = 2 * SWEEP_INTERVAL_MS;
 /** Small calls count as being served for this long after the last one. */
 const RECENT_MS = 1_000;
@@ -104,10 +163,11 @@ const RECENT_MS = 1_000;
  *
  *   refused when full: overloaded · overdue while waiting: overloaded · overdue while committing: unknown
  *
- * No timer delays an item: an idle queue commits what arrived in one tick of the event loop. Under load, answering takes as long
- * as committing, and an answered caller soon sends its next item. So the next group leaves when as many items wait as are
- * unanswered: Postgres works on one half while this process answers the other. An earlier group would be smaller, which costs
- * more. After the last answer, Postgres and this process would wait for each other.
+ * No timer delays an item: an idle queue commits what arrived in one tick of the event loop. Under load,
+ * answering takes as long as committing, and an answered caller soon sends its next item. So the next group
+ * leaves when as many items wait as are unanswered: Postgres works on one half while this process answers the
+ * other. An earlier group would be smaller, which costs more. After the last answer, Postgres and this
+ * process would wait for each other.
  */
 export class AdmissionQueue<Item, Outcome> {
   readonly #options: AdmissionOptions<Item, Outcome>;
@@ -147,12 +207,18 @@ export class AdmissionQueue<Item, Outcome> {
     return this.#waiting.units;
   }
 
-  /** Returns whether a partner may send an item now. If not, the caller must refuse it, and it is counted as refused. */
+  /**
+   * Returns whether a partner may send an item now. If not, the caller must refuse it, and it is counted as
+   * refused.
+   */
   admits(partner: Partner, units = 1) {
     return this.#hasRoom(partner, units) || this.#refuse();
   }
 
-  /** Resolves to the outcome of the item, in time; never rejects. `since`: when its time began, by the clock of the queue. */
+  /**
+   * Resolves to the outcome of the item, in time; never rejects. `since`: when its time began, by the clock
+   * of the queue.
+   */
   submit(item: Item, partner: Partner, since = this.#clock.now()): Promise<Outcome> {
     const units = this.#options.unitsOf(item);
     if (!this.admits(partner, units)) return Promise.resolve(this.#options.overloaded);
@@ -170,8 +236,8 @@ export class AdmissionQueue<Item, Outcome> {
   }
 
   /**
-   * Returns the seconds until all waiting items are committed, at the pace of the last groups. A group in flight counts with its time
-   * so far, because it may be stuck.
+   * Returns the seconds until all waiting items are committed, at the pace of the last groups. A group in
+   * flight counts with its time so far, because it may be stuck.
    */
   secondsToDrain() {
     const { units } = this.#waiting;
@@ -186,7 +252,10 @@ export class AdmissionQueue<Item, Outcome> {
     this.#sweeper = undefined;
   }
 
-  /** A full queue admits partners below their fair share. It also admits one item of any size of a partner with nothing queued. */
+  /**
+   * A full queue admits partners below their fair share. It also admits one item of any size of a partner
+   * with nothing queued.
+   */
   #hasRoom(partner: Partner, units: number) {
     const capacity = this.#capacity;
     const waiting = this.#waiting.units;

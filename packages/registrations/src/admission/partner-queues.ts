@@ -10,10 +10,13 @@ export interface Waiting {
 }
 
 /** The items of one partner, oldest first. The next group closes an empty queue. */
-interface Queue<One> extends Partner {
-  items: One[];
+interface Queue<Item> extends Partner {
+  items: Item[];
   units: number;
-  /** Units that the partner may still take in this round. A remainder is kept for its next item, which costs more. */
+  /**
+   * Units that the partner may still take in this round. A remainder is kept for its next item, which costs
+   * more.
+   */
   credit: number;
 }
 
@@ -23,16 +26,19 @@ type Stop = 'empty' | 'no-credit' | 'group-full' | 'large';
 export const LARGE_UNITS = 100;
 
 /**
- * One queue per partner. Groups are filled by deficit round robin (Shreedhar and Varghese): in a round each partner may take its
- * share of one group, by weight. With one partner this is first in, first out.
+ * Item queue per partner. Groups are filled by deficit round robin (Shreedhar and Varghese): in a round each
+ * partner may take its share of one group, by weight. With one partner this is first in, first out.
  */
-export class PartnerQueues<One extends Waiting> {
+export class PartnerQueues<Item extends Waiting> {
   readonly #groupLimit: number;
-  readonly #byPartner = new Map<number, Queue<One>>();
+  readonly #byPartner = new Map<number, Queue<Item>>();
   /** The same queues in round-robin order. */
-  readonly #ring: Queue<One>[] = [];
+  readonly #ring: Queue<Item>[] = [];
   #weights = 0;
-  /** Whether the first queue did not fit into the last group. New queues are served after it. Otherwise it could wait forever. */
+  /**
+   * Whether the first queue did not fit into the last group. New queues are served after it. Otherwise it
+   * could wait forever.
+   */
   #isFirstOwed = false;
   #smallItems = 0;
   items = 0;
@@ -43,12 +49,12 @@ export class PartnerQueues<One extends Waiting> {
     this.#groupLimit = groupLimit;
   }
 
-  add(partner: Partner, one: One) {
+  add(partner: Partner, item: Item) {
     const queue = this.#byPartner.get(partner.partnerId) ?? this.#open(partner);
     this.#weights += partner.weight - queue.weight;
     queue.weight = partner.weight;
-    queue.items.push(one);
-    this.#count(queue, one, 1);
+    queue.items.push(item);
+    this.#count(queue, item, 1);
   }
 
   unitsOf({ partnerId }: Partner) {
@@ -62,9 +68,9 @@ export class PartnerQueues<One extends Waiting> {
   }
 
   /** Removes and returns the next group. While small items wait, it has one large item at most. */
-  takeGroup(): One[] {
-    const group = { items: [] as One[], units: 0, largeLeft: this.#smallItems > 0 ? 1 : Infinity };
-    const held: Queue<One>[] = [];
+  takeGroup(): Item[] {
+    const group = { items: [] as Item[], units: 0, largeLeft: this.#smallItems > 0 ? 1 : Infinity };
+    const held: Queue<Item>[] = [];
     let stop: Stop = 'empty';
     while (this.#ring.length > 0 && group.units < this.#groupLimit) {
       const queue = this.#ring[0]!;
@@ -82,22 +88,24 @@ export class PartnerQueues<One extends Waiting> {
     return group.items;
   }
 
-  /** Removes and returns all items that wait since before this moment. Items are not in this order: some have waited elsewhere before. */
-  takeOverdue(before: number): One[] {
+  /**
+   * Removes and returns all items that wait since before this moment. Items are not in this order: some have
+   * waited elsewhere before.
+   */
+  takeOverdue(before: number): Item[] {
     return [...this.#byPartner.values()].flatMap((queue) => {
       const overdue = queue.items.filter(({ since }) => since < before);
       if (overdue.length > 0) queue.items = queue.items.filter(({ since }) => since >= before);
-      for (const one of overdue) this.#count(queue, one, -1);
+      for (const item of overdue) this.#count(queue, item, -1);
       return overdue;
     });
   }
 
   /** Moves the first items of a queue into the group. Returns why it stopped. */
-  #moveItems(queue: Queue<One>, group: { items: One[]; units: number; largeLeft: number }): Stop {
+  #moveItems(queue: Queue<Item>, group: { items: Item[]; units: number; largeLeft: number }): Stop {
     let stop: Stop = 'empty';
     let count = 0;
-    for (const one of queue.items) {
-      const { units } = one;
+    for (const { units } of queue.items) {
       const isLarge = units >= LARGE_UNITS;
       if (isLarge && group.largeLeft === 0) stop = 'large';
       else if (units > queue.credit) stop = 'no-credit';
@@ -108,14 +116,14 @@ export class PartnerQueues<One extends Waiting> {
       group.units += units;
       count += 1;
     }
-    for (const one of queue.items.splice(0, count)) {
-      this.#count(queue, one, -1);
-      group.items.push(one);
+    for (const item of queue.items.splice(0, count)) {
+      this.#count(queue, item, -1);
+      group.items.push(item);
     }
     return stop;
   }
 
-  #count(queue: Queue<One>, { units }: One, sign: 1 | -1) {
+  #count(queue: Queue<Item>, { units }: Item, sign: 1 | -1) {
     queue.units += sign * units;
     this.units += sign * units;
     this.items += sign;
@@ -123,15 +131,15 @@ export class PartnerQueues<One extends Waiting> {
   }
 
   /** A new queue is served first: a partner that wants less than its share is in the next group. */
-  #open({ partnerId, weight }: Partner): Queue<One> {
+  #open({ partnerId, weight }: Partner): Queue<Item> {
     this.#weights += weight;
-    const queue: Queue<One> = { partnerId, weight, items: [], units: 0, credit: this.#creditOf(weight) };
+    const queue: Queue<Item> = { partnerId, weight, items: [], units: 0, credit: this.#creditOf(weight) };
     this.#byPartner.set(partnerId, queue);
     this.#ring.splice(this.#isFirstOwed ? 1 : 0, 0, queue);
     return queue;
   }
 
-  #close({ partnerId, weight }: Queue<One>) {
+  #close({ partnerId, weight }: Queue<Item>) {
     this.#weights -= weight;
     this.#byPartner.delete(partnerId);
   }

@@ -3,21 +3,30 @@ import type { ServerResponse } from 'node:http';
 import { sleep, systemClock, type Clock } from '@floodgate/service';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 
-/** After this time the next large call starts even if the process is busy, so that single calls do not starve it. */
+/**
+ * After this time the next large call starts even if the process is busy, so that single calls do not starve
+ * it.
+ */
 const PATIENCE_MS = 100;
-/** The event loop must have been idle this long since the previous call was answered. Then no other call waits for it. */
+/**
+ * The event loop must have been idle this long since the previous call was answered. Then no other call waits
+ * for it.
+ */
 const IDLE_MS = 1;
 
+/** Resolves when a large call of the partner may start. Rejects with QueueFull. */
+export type WaitForStart = (partnerId: number, response: ServerResponse) => Promise<void>;
+
 /**
- * Returns a function that resolves when a large call may start. While the process serves single calls, large calls start one at a
- * time, and only when the event loop is idle: each blocks it for some milliseconds. Partners are served in rotation. The function
- * rejects with QueueFull.
+ * Returns a function that delays large calls. While the process serves single calls, large calls start one at
+ * a time, and only when the event loop is idle: each blocks it for some milliseconds. Partners are served in
+ * rotation.
  */
 export function createLargeCalls(
   servesSingleCalls: () => boolean,
   answerWithinMs: number,
   clock = systemClock,
-) {
+): WaitForStart {
   const queue = createFairQueue({
     answerWithinMs,
     timeoutAppliesToRunning: false,
@@ -26,7 +35,7 @@ export function createLargeCalls(
     waitingLimit: 16,
     clock,
   });
-  return async (partnerId: number, response: ServerResponse): Promise<void> => {
+  return async (partnerId, response) => {
     if (!servesSingleCalls()) return;
     await new Promise<void>((start, refuse) => {
       const work = () => {
@@ -38,7 +47,9 @@ export function createLargeCalls(
   };
 }
 
-/** Resolves when the response is closed and the event loop has been idle since, or has been busy for too long. */
+/**
+ * Resolves when the response is closed and the event loop has been idle since, or has been busy for too long.
+ */
 async function untilIdle(response: ServerResponse, clock: Clock) {
   if (!response.closed) await once(response, 'close');
   const idleBefore = idleMs();

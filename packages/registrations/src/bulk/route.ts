@@ -21,10 +21,19 @@ import {
 } from '@floodgate/http';
 import type { Clock } from '@floodgate/service';
 import { LARGE_UNITS } from '../admission/partner-queues.ts';
+import {
+  bulkOutcomeOf,
+  isNew,
+  provokedCode,
+  refusalOf,
+  REGISTER_FAILURES,
+  responseOf,
+  type BulkOutcome,
+  type SeatOutcome,
+} from '../answers.ts';
 import type { Registrations } from '../register/commit-batch.ts';
-import { provokedCode, REGISTER_FAILURES, responseOf } from '../register/route.ts';
-import { CODES, isNew, toBulkReservation, type SeatOutcome } from '../register/reserve-batch.ts';
-import { createLargeCalls } from './large-calls.ts';
+import { toBulkReservation } from '../register/reservation.ts';
+import { createLargeCalls, type WaitForStart } from './large-calls.ts';
 
 /** Failures that are known before anything is reserved, by index. */
 type Refused = Map<number, ReturnType<typeof failure>>;
@@ -38,9 +47,9 @@ const SCHEMA = {
   ...answering('Registrations', BulkRegistrationAnswers, [...COMMON_FAILURES, '11', '40', '41', '91']),
   summary: 'Register In Bulk',
   description:
-    'Registers up to 1,000 attendees of one event. On "00", `responseData` has an envelope for each, in order, as Register ' +
-    'For Event returns it. With mode "all", either every registration is 00 or none is: those that would have succeeded ' +
-    'are 36. An Idempotency-Key covers the whole call.',
+    'Registers up to 1,000 attendees of one event. On "00", `responseData` has an envelope for each, in ' +
+    'order, as Register For Event returns it. With mode "all", either every registration is 00 or none is: ' +
+    'those that would have succeeded are 36. An Idempotency-Key covers the whole call.',
   headers: RegisterHeaders,
   answerHeader: 'Idempotent-Replayed' as const,
   itemFailures: BULK_ITEM_FAILURES,
@@ -75,13 +84,13 @@ export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs:
       const admitted = body.registrations.filter((_, index) => !refused.has(index));
       const isAll = body.mode === 'all';
       const reservation = toBulkReservation(principal, admitted, isAll, headers);
-      const outcome = isFutile(admitted, refused, isAll)
-        ? { kind: 'bulk' as const, outcomes: admitted.map(() => GROUP_REFUSED), replayed: false }
+      const answer = canReserveNothing(admitted, refused, isAll)
+        ? refuseAll(admitted)
         : await groups.submit(request, reservation);
       request.batchId = reservation.batchId;
-      if (outcome.kind === 'failed') throw new Error('a bulk call failed');
+      const outcome = bulkOutcomeOf(answer, 'a bulk call');
       if (outcome.kind !== 'bulk')
-        return groups.refuse(request, reply, CODES[outcome.kind as keyof typeof CODES]);
+        return groups.refuse(request, reply, ...refusalOf(principal, outcome.kind));
       if (provoked === '91' && isNew(outcome)) return groups.refuse(request, reply, '91');
       if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
       listInvalidFields(reply, faults.fields);
@@ -99,13 +108,19 @@ function countRefused(answers: readonly { responseCode: '00' | FailureCode }[]):
   for (const { responseCode } of answers) if (responseCode !== '00') countRefusal(responseCode);
 }
 
-/** Whether the call can reserve nothing: all its registrations are refused already, or one is and the mode is "all". */
-const isFutile = (admitted: readonly unknown[], refused: Refused, isAll: boolean) =>
+/** Whether all registrations are refused already, or one is and the mode is "all". */
+const canReserveNothing = (admitted: readonly unknown[], refused: Refused, isAll: boolean) =>
   admitted.length === 0 || (isAll && refused.size > 0);
 
+const refuseAll = (registrations: readonly unknown[]): BulkOutcome => ({
+  kind: 'bulk',
+  outcomes: registrations.map(() => GROUP_REFUSED),
+  replayed: false,
+});
+
 /**
- * Under a test event, adds the failures that e-mail addresses request to `refused`. Returns the code for the whole call if an address
- * requests a code that a single registration cannot have.
+ * Under a test event, adds the failures that e-mail addresses request to `refused`. Returns the code for the
+ * whole call if an address requests a code that a single registration cannot have.
  */
 function provokeItems(principal: Principal, registrations: readonly RegistrationRequest[], refused: Refused) {
   if (principal.mode !== 'test') return undefined;
@@ -118,8 +133,11 @@ function provokeItems(principal: Principal, registrations: readonly Registration
   return ofCall.find((code) => code !== '91') ?? ofCall[0];
 }
 
-/** Returns the hook that counts the registrations and delays a large call, before the validator checks any of them. */
-function admitItems(waitForStart: ReturnType<typeof createLargeCalls>): preValidationAsyncHookHandler {
+/**
+ * Returns the hook that counts the registrations and delays a large call, before the validator checks any of
+ * them.
+ */
+function admitItems(waitForStart: WaitForStart): preValidationAsyncHookHandler {
   return async (request, reply) => {
     const { registrations } = (request.body ?? {}) as { registrations?: unknown };
     if (!Array.isArray(registrations)) return;

@@ -2,7 +2,7 @@ import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { sql } from 'kysely';
-import { ATTENDEE_FIELDS } from '../register/reserve-batch.ts';
+import { ATTENDEE_FIELDS } from '../register/reservation.ts';
 import { ATTENDEE, STATE } from '../status/find-registrations.ts';
 
 const PAGE = 50;
@@ -39,8 +39,8 @@ export interface ExportOptions {
 }
 
 /**
- * Yields all registrations of an event with their attendees, by serial, in chunks of text. Needs constant memory. Registrations that are
- * made meanwhile may be missing. Throws Failure if there is no such event.
+ * Yields all registrations of an event with their attendees, by serial, in chunks of text. Needs constant
+ * memory. Registrations that are made meanwhile may be missing. Throws Failure if there is no such event.
  */
 export async function* exportRegistrations(
   db: Database,
@@ -102,15 +102,16 @@ async function readPage(db: Database, shardId: number, eventId: number, after: n
 }
 
 /**
- * The start of what a spreadsheet can take for a formula: an operator, also a wide one, at the start of the cell or after a separator,
- * whatever stands before it that is not displayed. A spreadsheet of another region splits cells by its own separator, quoted or not.
+ * The start of what a spreadsheet can take for a formula: an operator, also a wide one, at the start of the
+ * cell or after a separator, whatever stands before it that is not displayed. A spreadsheet of another region
+ * splits cells by its own separator, quoted or not.
  */
 const FORMULA =
   /(^|[,;\t|\r\n])(?=[\s\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/gu;
 
 /**
- * Returns a function that writes a line of CSV (RFC 4180). All texts are quoted, and an apostrophe stands before what a spreadsheet would
- * take for a formula, phone numbers with "+" included.
+ * Returns a function that writes a line of CSV (RFC 4180). All texts are quoted, and an apostrophe stands
+ * before what a spreadsheet would take for a formula, phone numbers with "+" included.
  */
 export function csvLines(separator: string) {
   const textOf = (text: string) => `"${text.replaceAll(FORMULA, "$1'").replaceAll('"', '""')}"`;

@@ -9,18 +9,21 @@ import { KINDS } from '../list/list-registrations.ts';
 import { findRegistrations, passReferenceOf, type RegistrationQuery } from '../status/find-registrations.ts';
 
 /**
- * Makes up to `most` further registrations of a shard known to findAttendees. Returns whether it should be called again at once: not
- * during a launch.
+ * Makes up to `limit` further registrations of a shard known to findAttendees. Returns whether it should be
+ * called again immediately: not during a launch.
  */
-export async function indexAttendees(db: Database, shardId: number, most: number) {
+export async function indexAttendees(db: Database, shardId: number, limit: number) {
   const { rows } = await sql<{ again: boolean }>`
-    select index_attendees(${shardId}::integer, ${most}::integer) as again`.execute(db);
+    select index_attendees(${shardId}::integer, ${limit}::integer) as again`.execute(db);
   return rows[0]!.again;
 }
 
 export const State = oneOf(KINDS, 'confirmed, cancelled or failed');
 
-/** Attendees to find. Prefixes ignore case. Without one, all attendees of the event match, in the order of their names. */
+/**
+ * Attendees to find. Prefixes ignore case. Without one, all attendees of the event match, in the order of
+ * their names.
+ */
 export const AttendeeQuery = Type.Object({
   /** Absent: of all events. */
   eventId: Type.Optional(Id),
@@ -35,23 +38,24 @@ export const AttendeeQuery = Type.Object({
 export type AttendeeQuery = Static<typeof AttendeeQuery>;
 
 /** Names that are read for one page of an event, whatever the filters leave of them. */
-const READ_AT_ONCE = 1_000;
+const NAMES_PER_PAGE = 1_000;
 /** Sorts after every text that begins with the prefix. */
 const LAST_CHARACTER = '\u{10ffff}';
 
 type Found = RegistrationQuery & Record<'fullName' | 'emailAddress', string>;
 
 /**
- * Finds attendees by the beginning of their name or address. A registration is found a few seconds after it was confirmed or failed. With
- * filters, a page can be short or empty although there is more: continue from the cursor. It is null for a search in all events, which
- * cannot continue.
+ * Finds attendees by the beginning of their name or address. A registration is found a few seconds after it
+ * was confirmed or failed. With filters, a page can be short or empty although there is more: continue from
+ * the cursor. It is null for a search in all events, which cannot continue.
  */
 export async function findAttendees(db: Database, query: AttendeeQuery, limit: number) {
-  const found = await findByPrefix(db, query, limit);
+  const page = await findByPrefix(db, query, limit);
   const stored = asStored(query);
   const isOther = stored.namePrefix !== query.namePrefix || stored.emailPrefix !== query.emailPrefix;
-  // Asked for as it was sent: copied with marks, or with an internationalized domain. Older rows can have the marks themselves.
-  return isOther && found.attendees.length === 0 ? findByPrefix(db, stored, limit) : found;
+  // Asked for as it was sent: copied with marks, or with an internationalized domain. Older rows can have the
+  // marks themselves.
+  return isOther && page.attendees.length === 0 ? findByPrefix(db, stored, limit) : page;
 }
 
 /** Returns a query with the prefixes that new rows have. */
@@ -66,19 +70,19 @@ async function findByPrefix(db: Database, query: AttendeeQuery, limit: number) {
   if (![eventId, namePrefix, emailPrefix].some(Boolean))
     throw new InvalidInput({ eventId: 'an event, or the beginning of a name or an address' });
   const shards = eventId === undefined ? await shardIds(db) : [(await findEvent(db, eventId)).shardId];
-  const most = eventId === undefined ? limit : READ_AT_ONCE;
+  const readLimit = eventId === undefined ? limit : NAMES_PER_PAGE;
   const { answers, away } = await askShards(shards, async (shardId) => {
-    const found = await readShard(db, shardId, query, most);
+    const found = await readShard(db, shardId, query, readLimit);
     return { found, matches: await matchesOf(db, found, query) };
   });
-  const matches = answers.flatMap((one) => one.matches);
+  const matches = answers.flatMap((answer) => answer.matches);
   const page = matches.slice(0, limit);
   const isCut = matches.length > limit;
   const last = isCut ? page.at(-1) : answers[0]!.found.at(-1);
   return {
     attendees: page.map(presented),
     cursor: eventId === undefined ? null : (last?.serial ?? query.after ?? 0),
-    more: isCut || answers.some(({ found }) => found.length === most),
+    more: isCut || answers.some(({ found }) => found.length === readLimit),
     shardsAway: away,
   };
 }
@@ -88,8 +92,10 @@ async function matchesOf(db: Database, all: readonly Found[], { partnerId, ticke
   const rows = await findRegistrations(db, all);
   const matches = all.flatMap((found, index) => (rows[index] ? [{ ...rows[index], ...found }] : []));
   return matches
-    .filter((one) => (partnerId ?? one.partnerId) === one.partnerId)
-    .filter((one) => (ticketId ?? one.ticketId) === one.ticketId && (state ?? one.state) === one.state);
+    .filter((match) => (partnerId ?? match.partnerId) === match.partnerId)
+    .filter(
+      (match) => (ticketId ?? match.ticketId) === match.ticketId && (state ?? match.state) === match.state,
+    );
 }
 
 type Match = Awaited<ReturnType<typeof matchesOf>>[number];

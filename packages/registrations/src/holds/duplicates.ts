@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { plainArray, type Database } from '@floodgate/database';
-import type { InvalidField } from '@floodgate/http';
-import type { ChangedHold } from './holds.ts';
+import type { InvalidField, Principal } from '@floodgate/http';
+import type { ChangedSeat } from './change-holds.ts';
 
 /** Attendees of an event, by the digests that the event allows once. */
 export interface TakenQuery {
@@ -13,14 +13,17 @@ export interface TakenQuery {
 /** Finds which digests have a seat already. Concurrent calls share a statement. */
 export type FindTaken = (query: TakenQuery) => Promise<ReadonlySet<string>>;
 
-/** Finds the digests that have a seat already, for queries of one shard. Resolves to one set per query, in order. */
+/**
+ * Finds the digests that have a seat already, for queries of one shard. Resolves to one set per query, in
+ * order.
+ */
 export async function findTaken(db: Database, queries: readonly TakenQuery[]) {
   const shardId = queries[0]?.shardId;
   if (shardId === undefined) return [];
-  const wanted = queries.flatMap(({ eventId, digests }, query) =>
+  const digestsOfQueries = queries.flatMap(({ eventId, digests }, query) =>
     digests.map((digest) => ({ query, eventId, digest })),
   );
-  const column = (name: keyof (typeof wanted)[number]) => plainArray(wanted.map((one) => one[name]));
+  const column = (name: 'eventId' | 'digest') => plainArray(digestsOfQueries.map((entry) => entry[name]));
   const { rows } = await sql<{ position: number }>`
     select input.position::integer as position
     from unnest(${column('eventId')}::integer[], ${column('digest')}::uuid[])
@@ -31,44 +34,52 @@ export async function findTaken(db: Database, queries: readonly TakenQuery[]) {
         and cancelled_at is null
       limit 1 offset 0
     ) r`.execute(db);
-  const taken = rows.map(({ position }) => wanted[position - 1]!);
-  return queries.map((_, index) => {
-    const own = taken.filter(({ query }) => query === index);
-    return new Set(own.map(({ digest }) => digest));
-  });
+  const taken = queries.map(() => new Set<string>());
+  for (const { position } of rows) {
+    const { query, digest } = digestsOfQueries[position - 1]!;
+    taken[query]!.add(digest);
+  }
+  return taken;
+}
+
+/** The attendees of a confirmation that are duplicates, for the answer to the partner. */
+export interface Duplicates {
+  message: string;
+  invalidFields: readonly InvalidField[];
 }
 
 const CONTACT_TWICE =
   'contact: its e-mail address can have one seat, and the hold has several; send attendees, one for each held seat';
 
 /**
- * Returns the message about a confirmation with duplicates, and the fields that have them. Undefined: there are none by now. `scope` is
- * what an address can be registered for once.
+ * Names the attendees of a confirmation that are duplicates. Resolves to undefined if there are none by now.
  */
-export function duplicatesIn(
-  seats: ChangedHold['seats'],
+export async function findDuplicates(
+  find: FindTaken,
+  { shardId, eventId, duplicateScope }: Principal,
+  seats: readonly ChangedSeat[],
   isContact: boolean,
-  taken: ReadonlySet<string>,
-  scope: 'event' | 'ticket',
-) {
+): Promise<Duplicates | undefined> {
   const digests = seats.map(({ attendeeDigest }) => attendeeDigest ?? null);
-  const isRepeated = digests.some((digest, index) => digest !== null && digests.indexOf(digest) < index);
-  if (isContact && isRepeated) return { message: CONTACT_TWICE, invalidFields: [fieldOf('contact')] };
-  const found = digests.flatMap((digest, index) => {
-    if (digest === null) return [];
-    const name = isContact ? 'contact' : `attendees[${index}]`;
+  const taken = await find({ shardId, eventId, digests: digests.filter((digest) => digest !== null) });
+  const duplicates = digests.flatMap((digest, index) => {
     const first = digests.indexOf(digest);
-    const rule = taken.has(digest)
-      ? `already registered for the ${scope}`
-      : `the same as that of attendees[${first}]`;
-    if (!taken.has(digest) && first === index) return [];
-    return [
-      { sentence: `${name}.emailAddress: ${rule}`, field: fieldOf(isContact ? name : `attendees/${index}`) },
-    ];
+    if (digest === null || (!taken.has(digest) && first === index)) return [];
+    return { index, first, isTaken: taken.has(digest) };
   });
-  if (found.length === 0) return undefined;
-  const sentences = new Set(found.map(({ sentence }) => sentence));
-  return { message: [...sentences].join('; '), invalidFields: found.map(({ field }) => field) };
+  if (isContact && duplicates.some(({ index, first }) => first < index))
+    return { message: CONTACT_TWICE, invalidFields: [fieldOf('contact')] };
+  if (duplicates.length === 0) return undefined;
+  const sentences = duplicates.map(({ index, first, isTaken }) => {
+    const rule = isTaken
+      ? `already registered for the ${duplicateScope}`
+      : `the same as that of attendees[${first}]`;
+    return `${isContact ? 'contact' : `attendees[${index}]`}.emailAddress: ${rule}`;
+  });
+  return {
+    message: [...new Set(sentences)].join('; '),
+    invalidFields: duplicates.map(({ index }) => fieldOf(isContact ? 'contact' : `attendees/${index}`)),
+  };
 }
 
 const fieldOf = (person: string): InvalidField => ({ field: `${person}/emailAddress`, rule: 'duplicate' });

@@ -12,11 +12,19 @@ import {
 } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { Principal, Routes } from '@floodgate/http';
+import {
+  bulkOutcomeOf,
+  hasSeat,
+  NO_HOLD,
+  provokedCode,
+  refusalOf,
+  type BulkOutcome,
+  type GrantedSeat,
+} from '../answers.ts';
 import type { Registrations } from '../register/commit-batch.ts';
-import { CODES, toHold, type Outcome, type Reservation } from '../register/reserve-batch.ts';
-import { provokedCode, responseOf } from '../register/route.ts';
+import { toHold, type BulkReservation } from '../register/reservation.ts';
 import { addConfirmRoute, addExtendRoute, addReleaseRoute, type HoldChangeOptions } from './change-routes.ts';
-import { describeHold, NO_HOLD, secondsIn, type FoundHold } from './holds.ts';
+import { describeHold, type FoundHold } from './find-holds.ts';
 
 export interface HoldsOptions extends HoldChangeOptions {
   reads: Database;
@@ -45,9 +53,10 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
         ...answering('Holds', Hold, HOLD_FAILURES),
         summary: 'Hold Seats',
         description:
-          `Holds 1 to ${HOLD_LIMIT} seats of one or several tickets, all or none, before you know the attendees. Hold-For is the ` +
-          `duration, by default ${DEFAULT_HOLD_SECONDS} seconds. Confirm Hold names the attendees and keeps the seats. Otherwise they ` +
-          'are released when the hold expires. An Idempotency-Key covers the whole call.',
+          `Holds 1 to ${HOLD_LIMIT} seats of one or several tickets, all or none, before you know the ` +
+          `attendees. Hold-For is the duration, by default ${DEFAULT_HOLD_SECONDS} seconds. Confirm Hold ` +
+          'names the attendees and keeps the seats. Otherwise they are released when the hold expires. An ' +
+          'Idempotency-Key covers the whole call.',
         headers: RegisterHeaders,
         answerHeader: 'Idempotent-Replayed',
         body: HoldRequest,
@@ -63,21 +72,23 @@ function addHoldRoute(api: Routes, options: HoldsOptions) {
       const emailAddress = `${body.partnerReference}@floodgate.invalid`;
       const provoked = provokedCode(principal, { emailAddress }, HOLD_FAILURES);
       if (provoked && provoked !== '91') return register.refuse(request, reply, provoked);
-      const hold = toHold(principal, body, secondsIn(headers), headers);
-      const outcome = await register.submit(request, hold);
-      request.batchId = hold.batchId;
-      if (outcome.kind === 'failed') throw new Error('a hold failed');
-      const granted = outcome as Granted;
-      if (granted.replayed) void reply.header('idempotent-replayed', 'true');
-      const refusal = refusalOf(principal, outcome, hold.reservations, body);
-      if (refusal) return register.refuse(request, reply, ...refusal);
-      const found = granted.replayed
-        ? await findAgain(options, principal, granted.outcomes[0]!.serial).catch(() => undefined)
-        : holdOf(hold.reservations, granted);
-      const isLost = provoked === '91' && !granted.replayed;
+      const basket = toHold(principal, body, headers);
+      const answer = await register.submit(request, basket);
+      request.batchId = basket.batchId;
+      const outcome = bulkOutcomeOf(answer, 'a hold');
+      if (outcome.kind !== 'bulk')
+        return register.refuse(request, reply, ...refusalOf(principal, outcome.kind));
+      if (outcome.replayed) void reply.header('idempotent-replayed', 'true');
+      const seats = outcome.outcomes.filter(hasSeat);
+      if (seats.length < outcome.outcomes.length)
+        return register.refuse(request, reply, ...refusalOfHold(principal, outcome, basket, body));
+      const hold = outcome.replayed
+        ? await findAgain(options, principal, seats[0]!.serial).catch(() => undefined)
+        : holdOf(basket, seats, outcome);
+      const isLost = provoked === '91' && !outcome.replayed;
       // If the hold cannot be read, its seats are held all the same.
-      if (!found || isLost) return register.refuse(request, reply.removeHeader('idempotent-replayed'), '91');
-      return success(describeHold(principal, found));
+      if (!hold || isLost) return register.refuse(request, reply.removeHeader('idempotent-replayed'), '91');
+      return success(describeHold(principal, hold));
     },
   );
 }
@@ -90,37 +101,40 @@ async function findAgain({ reads, findHold }: HoldsOptions, principal: Principal
 }
 
 /** Returns the hold that a call has made. */
-const holdOf = (reservations: readonly Reservation[], { outcomes, heldUntil }: Granted): FoundHold => ({
+const holdOf = (
+  { reservations }: BulkReservation,
+  seats: readonly GrantedSeat[],
+  { heldUntil }: BulkOutcome,
+): FoundHold => ({
   holdId: reservations[0]!.holdId!,
-  seats: outcomes.map((seat, index) => ({
-    ...reservations[index]!,
-    ...seat,
-    state: 'held',
-    heldUntil,
-  })),
+  seats: seats.map(({ serial, passCode }, index) => {
+    const { ticketId, partnerReference } = reservations[index]!;
+    return {
+      serial,
+      passCode,
+      ticketId,
+      partnerReference,
+      state: 'held',
+      heldUntil: heldUntil ?? null,
+      isExpired: false,
+    };
+  }),
 });
 
-/** The outcome of a call that got all its seats. */
-interface Granted {
-  outcomes: { serial: number; passCode: number }[];
-  replayed: boolean;
-  heldUntil: Date;
-}
-
-/** Returns the code and message of a hold that was refused, with the ticket that is to blame; null if it got its seats. */
-function refusalOf(
+/** Returns why a hold was refused, with the ticket that is to blame. */
+function refusalOfHold(
   principal: Principal,
-  outcome: Outcome,
-  reservations: readonly Reservation[],
+  { outcomes }: BulkOutcome,
+  { reservations }: BulkReservation,
   { tickets }: HoldRequest,
-): [FailureCode, { message?: string }] | null {
-  if (outcome.kind !== 'bulk') return [CODES[outcome.kind as keyof typeof CODES], {}];
-  const refused = outcome.outcomes.findIndex(({ kind }) => kind !== 'registered' && kind !== 'group-refused');
-  if (refused < 0) return null;
-  const { responseCode, responseMessage } = responseOf(principal, outcome.outcomes[refused]!);
-  const { ticketId } = reservations[refused]!;
-  const place = tickets.findIndex((one) => one.organizedEventTicketID === ticketId);
-  return [responseCode as FailureCode, { message: `tickets[${place}]: ${responseMessage}` }];
+) {
+  for (const [index, seat] of outcomes.entries()) {
+    if (hasSeat(seat) || seat.kind === 'group-refused') continue;
+    const { ticketId } = reservations[index]!;
+    const place = tickets.findIndex(({ organizedEventTicketID }) => organizedEventTicketID === ticketId);
+    return refusalOf(principal, seat.kind, { limit: seat.limit, field: `tickets[${place}]` });
+  }
+  throw new Error('a hold was refused without a reason');
 }
 
 const TOO_MANY = {
@@ -145,8 +159,8 @@ function addReadRoute(api: Routes, { findHold }: HoldsOptions) {
       },
     },
     async ({ principal, params }, reply) => {
-      const found = await findHold({ ...principal, holdId: params.holdReference });
-      return found ? success(describeHold(principal, found)) : reply.fail('34', { message: NO_HOLD });
+      const hold = await findHold({ ...principal, holdId: params.holdReference });
+      return hold ? success(describeHold(principal, hold)) : reply.fail('34', { message: NO_HOLD });
     },
   );
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 import { whole } from '@floodgate/service';
-import { DEFAULT_RETENTION_HOURS, reservationsOf, type Submission } from '../register/reserve-batch.ts';
+import { reservationsOf, type Submission } from '../register/reservation.ts';
+import { DEFAULT_RETENTION_HOURS } from '../register/reserve-batch.ts';
 
 /** The API ignores older keys, and the worker deletes them. */
 export const retentionSettings = {
@@ -16,8 +17,8 @@ const isExpired = (retentionHours: number) =>
   sql<boolean>`created_at <= now() - make_interval(hours => ${retentionHours}::integer)`;
 
 /**
- * Deletes the oldest `limit` expired idempotency keys of a shard, and those with the same time as the last. Returns the number of
- * deleted keys.
+ * Deletes the oldest `limit` expired idempotency keys of a shard, and those with the same time as the last.
+ * Returns the number of deleted keys.
  */
 export async function deleteExpiredIdempotencyKeys(
   db: Database,
@@ -25,7 +26,8 @@ export async function deleteExpiredIdempotencyKeys(
   limit: number,
   retentionHours = DEFAULT_RETENTION_HOURS,
 ) {
-  // Selected by time: the worker has no privilege to read the keys, and Citus does not move a privilege on ctid with a shard.
+  // Selected by time: the worker has no privilege to read the keys, and Citus does not move a privilege on
+  // ctid with a shard.
   const { numAffectedRows } = await sql`
     delete from idempotency_keys
     where shard_id = ${shardId} and ${isExpired(retentionHours)} and created_at <= (

@@ -6,17 +6,20 @@ import {
   findRegistrations,
   passReferenceOf,
   registrationsOf,
-  type RegistrationQuery,
   type RegistrationRow,
 } from '../status/find-registrations.ts';
 
 /** The journal kinds that partners read. The others are about tickets. */
 export const KINDS = ['confirmed', 'cancelled', 'failed'] as const satisfies JournalKind[];
 
-type Selection = Omit<RegistrationQuery, 'serial'> & {
+/** Which registrations to list. */
+interface Selection {
+  shardId: number;
+  partnerId: number;
+  eventId: number;
   state?: (typeof KINDS)[number] | undefined;
   partnerReference?: string | undefined;
-};
+}
 
 /** The message for a reader that cannot continue from its cursor. */
 export const CURSOR_PROBLEMS: Record<CursorProblem, string> = {
@@ -26,10 +29,11 @@ export const CURSOR_PROBLEMS: Record<CursorProblem, string> = {
 };
 
 /**
- * Reads the changes of one partner's registrations for an event after a cursor, oldest first. Each row is the registration as it was
- * after the change. A reader that continues from the cursor misses no change and sees none twice. If that cannot be guaranteed,
- * returns the problem of the cursor. If the state is rare, a page may be short or empty although there is more. With a reference of the
- * partner, reads the registrations that have it, as they are now.
+ * Reads the changes of one partner's registrations for an event after a cursor, oldest first. Each row is the
+ * registration as it was after the change. A reader that continues from the cursor misses no change and sees
+ * none twice. If that cannot be guaranteed, returns the problem of the cursor. If the state is rare, a page
+ * may be short or empty although there is more. With a reference of the partner, reads the registrations that
+ * have it, as they are now.
  */
 export async function listRegistrations(db: Database, selection: Selection, after: number, limit: number) {
   const { shardId, eventId, partnerId, state, partnerReference } = selection;
@@ -39,8 +43,8 @@ export async function listRegistrations(db: Database, selection: Selection, afte
   const page = await readJournal(db, filter, after, limit);
   if (typeof page === 'string') return page;
   const { entries, cursor, more } = page;
-  const found = await registrationsOf(db, shardId, entries);
-  return { rows: found.filter((row) => row !== undefined), cursor: String(cursor), more };
+  const registrations = await registrationsOf(db, shardId, entries);
+  return { rows: registrations.filter((row) => row !== undefined), cursor: String(cursor), more };
 }
 
 /** The cursor is a serial. */
@@ -50,7 +54,7 @@ async function listByReference(
   after: number,
   limit: number,
 ) {
-  const found = await inCamelCase(db)
+  const queries = await inCamelCase(db)
     .selectFrom('registrations')
     .select(['shardId', 'eventId', 'partnerId', 'serial'])
     .where((where) => where.and({ shardId, eventId, partnerId, partnerReference }))
@@ -58,10 +62,12 @@ async function listByReference(
     .orderBy('serial')
     .limit(limit)
     .execute();
-  const all = await findRegistrations(db, found);
-  const rows = all.filter((row) => row !== undefined && (state ?? row.state) === row.state);
-  const cursor = String(found.at(-1)?.serial ?? after);
-  return { rows: rows as RegistrationRow[], cursor, more: found.length === limit };
+  const registrations = await findRegistrations(db, queries);
+  const rows = registrations
+    .filter((row) => row !== undefined)
+    .filter((row) => (state ?? row.state) === row.state);
+  const cursor = String(queries.at(-1)?.serial ?? after);
+  return { rows, cursor, more: queries.length === limit };
 }
 
 function isReferenceOf(row: RegistrationRow, passReference: string) {
@@ -70,8 +76,8 @@ function isReferenceOf(row: RegistrationRow, passReference: string) {
 }
 
 /**
- * Returns the registration with this pass reference, which can be masked, its partner and its shard. Throws Failure if there is none. Only
- * for operators.
+ * Returns the registration with this pass reference, which can be masked, its partner and its shard. Throws
+ * Failure if there is none. Only for operators.
  */
 export async function findByPassReference(db: Database, passReference: string) {
   const { eventId = 0, serial = 0 } = parseMaskedReference(passReference) ?? {};

@@ -1,8 +1,11 @@
 import { sql } from 'kysely';
 import { askShards, shardIds, type Database } from '@floodgate/database';
 
-/** One point at which the books do not balance, as an operator reads it. */
-type Difference = Record<'subject' | 'problem', string>;
+/** One contradiction between rows, as an operator reads it. */
+export interface Difference {
+  subject: string;
+  problem: string;
+}
 
 /** The problem of a shard that does not answer. */
 export const UNREAD = 'does not answer, so its books are unknown';
@@ -11,15 +14,16 @@ export const UNREAD = 'does not answer, so its books are unknown';
 const LONG_AGO = sql`now() - interval '15 minutes'`;
 
 /**
- * Returns the points at which the books do not balance, shard by shard: seats that are taken without a registration, allocations that are broken, held seats that are counted wrongly, waiting lists out of order, tickets in
- * another shard than their event, references to a wrong or missing row, batches that contradict their registrations or are missing
- * from the journal, and forgotten batches and holds. Reads one snapshot of each shard, so it is exact under load. Changes nothing.
- * A shard that does not answer is reported as well, because its books are unknown.
+ * Returns the contradictions between the rows of each shard: seats that are taken without a registration, allocations
+ * that are broken, held seats that are counted wrongly, waiting lists out of order, tickets in another shard than their
+ * event, references to a wrong or missing row, batches that contradict their registrations or are missing from the
+ * journal, and forgotten batches and holds. Reads one snapshot of each shard, so it is exact under load. Changes
+ * nothing. A shard that does not answer is reported as well, because nothing is known about it.
  */
 export async function reconcile(db: Database) {
   const shards = await shardIds(db);
   const { answers, away } = await askShards(shards, async (shardId) => {
-    const { rows } = await compareBooks(shardId).execute(db);
+    const { rows } = await differencesOf(shardId).execute(db);
     const place = shards.length > 1 ? `shard ${shardId}: ` : '';
     return rows.map(({ subject, problem }) => ({ subject: place + subject, problem }));
   });
@@ -27,21 +31,21 @@ export async function reconcile(db: Database) {
   return [...answers.flat(), ...unread];
 }
 
-const compareBooks = (shard: number) => sql<Difference>`
-  with ${books(shard)} ${ofTickets(shard)} union all ${ofBatches(shard)} order by 1`;
+const differencesOf = (shard: number) => sql<Difference>`
+  with ${facts(shard)} ${ofTickets(shard)} union all ${ofBatches(shard)} order by 1`;
 
-const books = (shard: number) => sql`
+const facts = (shard: number) => sql`
   -- Reads the registrations twice, each time into few groups. A single read into finer groups takes ten times as long.
-  alike as materialized (
+  seats_by_owner as materialized (
     select ticket_id, event_id, partner_id, min(serial) as first_serial, max(serial) as last_serial,
       count(*) filter (where cancelled_at is null) as seats,
       count(*) filter (where cancelled_at is null and held_until < 'infinity') as held
     from registrations where shard_id = ${shard} group by ticket_id, event_id, partner_id
   ),
-  held as (
-    select ticket_id, sum(seats) as seats from alike group by ticket_id
+  seats_by_ticket as (
+    select ticket_id, sum(seats) as seats from seats_by_owner group by ticket_id
   ),
-  stored as (
+  stored_batch as (
     select batch_id, count(*) as size, min(serial) as first_serial, max(serial) as last_serial
     from registrations where shard_id = ${shard} group by batch_id
   ),
@@ -50,27 +54,27 @@ const books = (shard: number) => sql`
   waiter as (select * from waiting_entries where shard_id = ${shard}),
   batch as (select * from batches where shard_id = ${shard}),
   -- A missing ticket is not reported here: it is reported once, with its seats.
-  astray as materialized (
-    select alike.*, case
-      when e.id is null then 'its event ' || alike.event_id || ' does not exist'
-      when e.shard_id <> ${shard} then 'its event ' || alike.event_id || ' lives in shard ' || e.shard_id
-      when p.id is null then 'its partner ' || alike.partner_id || ' does not exist'
+  misplaced as materialized (
+    select owned.*, case
+      when e.id is null then 'its event ' || owned.event_id || ' does not exist'
+      when e.shard_id <> ${shard} then 'its event ' || owned.event_id || ' lives in shard ' || e.shard_id
+      when p.id is null then 'its partner ' || owned.partner_id || ' does not exist'
       else 'it is for event ' || e.id || ', but its ticket ' || t.id || ' belongs to event ' || t.event_id
     end as problem
-    from alike
-    left join events e on e.id = alike.event_id
-    left join partners p on p.id = alike.partner_id
-    left join ticket t on t.id = alike.ticket_id
+    from seats_by_owner owned
+    left join events e on e.id = owned.event_id
+    left join partners p on p.id = owned.partner_id
+    left join ticket t on t.id = owned.ticket_id
     where e.id is null or e.shard_id <> ${shard} or p.id is null or t.event_id <> e.id
   )`;
 
 const ofTickets = (shard: number) => sql`
   -- Tickets whose count of seats differs from their registrations.
-  select 'ticket ' || coalesce(t.id, held.ticket_id) as subject,
-    case when t.id is null then 'holds ' || held.seats || ' seats, but there is no such ticket'
-    else 'taken is ' || t.taken || ', but registrations hold ' || coalesce(held.seats, 0) || ' seats' end as problem
-  from ticket t full join held on held.ticket_id = t.id
-  where t.taken is distinct from coalesce(held.seats, 0)
+  select 'ticket ' || coalesce(t.id, s.ticket_id) as subject,
+    case when t.id is null then 'holds ' || s.seats || ' seats, but there is no such ticket'
+    else 'taken is ' || t.taken || ', but registrations hold ' || coalesce(s.seats, 0) || ' seats' end as problem
+  from ticket t full join seats_by_ticket s on s.ticket_id = t.id
+  where t.taken is distinct from coalesce(s.seats, 0)
 
   -- Allocations whose count differs from the registrations, and tickets that reserve more seats than they have left.
   union all
@@ -78,7 +82,7 @@ const ofTickets = (shard: number) => sql`
     'taken is ' || a.taken || ', but its registrations hold ' || coalesce(s.seats, 0) || ' seats'
   from allocation a
   left join (
-    select ticket_id, partner_id, sum(seats) as seats from alike group by ticket_id, partner_id
+    select ticket_id, partner_id, sum(seats) as seats from seats_by_owner group by ticket_id, partner_id
   ) s on s.ticket_id = a.ticket_id and s.partner_id = a.partner_id
   where a.taken <> coalesce(s.seats, 0)
   union all
@@ -90,9 +94,10 @@ const ofTickets = (shard: number) => sql`
 
   -- Counts of held seats that differ from the registrations.
   union all
-  select 'partner ' || partner_id, 'holds ' || sum(held) || ' seats of ticket ' || ticket_id || ', but ' || sum(counted) || ' are counted'
+  select 'partner ' || partner_id,
+    'holds ' || sum(held) || ' seats of ticket ' || ticket_id || ', but ' || sum(counted) || ' are counted'
   from (
-    select ticket_id, partner_id, held, 0 as counted from alike
+    select ticket_id, partner_id, held, 0 as counted from seats_by_owner
     union all select ticket_id, partner_id, 0, seats from held_seats where shard_id = ${shard}
   ) both_counts
   group by ticket_id, partner_id
@@ -108,8 +113,9 @@ const ofTickets = (shard: number) => sql`
 `;
 
 const ofWaitingLists = (shard: number) => sql`
-  -- Waiting lists whose count differs from their entries, also by partner, and entries that waited while a later one of the same partner,
-  -- which needs no fewer seats, got an offer. An entry of another partner may pass: this one may have held its share.
+  -- Waiting lists whose count differs from their entries, also by partner, and entries that waited while a later one
+  -- of the same partner, which needs no fewer seats, got an offer. An entry of another partner may pass: this one may
+  -- have held its share.
   select 'ticket ' || t.id, 'waiting is ' || t.waiting || ', but ' || coalesce(w.entries, 0) || ' entries wait'
   from ticket t
   left join (
@@ -117,8 +123,8 @@ const ofWaitingLists = (shard: number) => sql`
   ) w on w.ticket_id = t.id
   where t.waiting <> coalesce(w.entries, 0)
   union all
-  select 'partner ' || partner_id, 'waits for ' || sum(waiting) || ' seats of ticket ' || ticket_id || ', but ' || sum(counted)
-    || ' are counted'
+  select 'partner ' || partner_id,
+    'waits for ' || sum(waiting) || ' seats of ticket ' || ticket_id || ', but ' || sum(counted) || ' are counted'
   from (
     select ticket_id, partner_id, seats as waiting, 0 as counted from waiter where state = 'waiting'
     union all select ticket_id, partner_id, 0, seats from waiting_partners where shard_id = ${shard}
@@ -144,17 +150,17 @@ const ofBatches = (shard: number) => sql`
       then 'should have ' || b.size || ' registrations, but has ' || coalesce(s.size, 0)
     else 'says serials ' || b.first_serial || ' to ' || b.last_serial
       || ', but has ' || s.first_serial || ' to ' || s.last_serial end
-  from batch b full join stored s on s.batch_id = b.id
+  from batch b full join stored_batch s on s.batch_id = b.id
   where coalesce(b.size, -1) <> coalesce(s.size, 0)
     or b.first_serial <> s.first_serial or b.last_serial <> s.last_serial
 
   -- Registrations that refer to a wrong or missing row.
   union all
   select 'registration ' || serial, problem
-  from astray cross join lateral (
+  from misplaced cross join lateral (
     select serial from registrations r
     where r.shard_id = ${shard} and serial between first_serial and last_serial
-      and (r.ticket_id, r.event_id, r.partner_id) = (astray.ticket_id, astray.event_id, astray.partner_id)
+      and (r.ticket_id, r.event_id, r.partner_id) = (misplaced.ticket_id, misplaced.event_id, misplaced.partner_id)
     -- Keeps Postgres from reading all registrations again: usually there is nothing to look up.
     offset 0
   ) named

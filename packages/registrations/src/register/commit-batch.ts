@@ -1,5 +1,5 @@
 import { statementFailure, type Database, type StatementFailure } from '@floodgate/database';
-import type { Call } from '@floodgate/http';
+import type { Principal } from '@floodgate/http';
 import {
   createSemaphore,
   recordCommit,
@@ -13,88 +13,97 @@ import {
 } from '@floodgate/service';
 import { sql } from 'kysely';
 import { randomUUIDv7 } from 'node:crypto';
-import { createAdmission, type AdmissionOptions } from '../admission/admission-queue.ts';
+import { createAdmission, type Admission, type QueueOptions } from '../admission/admission-queue.ts';
+import { isNew, OVERLOADED, type Outcome } from '../answers.ts';
 import { forgetExpiredKeys } from '../idempotency/expired-keys.ts';
 import { createLockedTickets, nameOf, type LockedTickets } from './locked-tickets.ts';
-import {
-  isNew,
-  OVERLOADED,
-  reservationsOf,
-  reserveBatch,
-  seatsOf,
-  type Outcome,
-  type ReserveOptions,
-  type Submission,
-} from './reserve-batch.ts';
+import { reservationsOf, seatsOf, type Submission } from './reservation.ts';
+import { reserveBatch, type ReserveSettings } from './reserve-batch.ts';
 
-interface CommitDependencies extends Omit<ReserveOptions, 'isRepeat'> {
+/** Called when Postgres has confirmed a commit of a shard, with the ids of the batches that have seats. */
+export type OnCommitted = (shardId: number, ...batchIds: string[]) => void;
+
+/** The dependencies of a commit. */
+export interface CommitDependencies extends ReserveSettings {
   db: Database;
   /** Circuit breakers of tickets whose rows another transaction keeps locked. */
   locked: LockedTickets;
   /** Whether Postgres is a Citus cluster. */
   isCluster: boolean;
-  /** Called for every batch that has committed seats, when Postgres has confirmed the commit. */
-  onCommitted: (shardId: number, ...batchIds: string[]) => void;
-  onFailure: (error: unknown, facts: { batchId: string; size: number; failure: StatementFailure }) => void;
+  /** Called for every batch that has committed seats. */
+  onCommitted: OnCommitted;
+  onFailure: (error: unknown, batch: FailedBatch) => void;
   /** No attempt starts later than this after the first one. */
   answerWithinMs: number;
   clock: Clock;
 }
 
-/** Dependencies of the functions that register attendees and change registrations. */
-export interface RegistrationsOptions extends Omit<CommitDependencies, 'locked' | 'onFailure' | 'clock'> {
-  log: Logger;
-  clock?: Clock | undefined;
-  /** Maximum of registrations in one commit. */
-  groupLimit: number;
-  /** Maximum of registrations that wait for a commit. */
-  waitingLimit: number;
-  onGroup?: AdmissionOptions<unknown, unknown>['onGroup'];
+/** An attempt that failed, for the log. */
+interface FailedBatch {
+  batchId: string;
+  /** Number of registrations. */
+  size: number;
+  failure: StatementFailure;
 }
 
-/** Groups in flight at once, over all shards. This many keep Postgres busy. With more, each would take longer. */
-const GROUPS_AT_ONCE = 8;
+/** Options of the functions that register attendees and change registrations. */
+export interface RegistrationsOptions extends QueueOptions, ReserveSettings {
+  db: Database;
+  log: Logger;
+  /** Whether Postgres is a Citus cluster. */
+  isCluster: boolean;
+  onCommitted: OnCommitted;
+}
+
+/** Functions that register attendees. A batch never contains the same idempotency key twice. */
+export type Registrations = Admission<Submission, Outcome>;
+
+/**
+ * Limit of groups in flight, over all shards. This many keep Postgres busy. With more, each would take
+ * longer.
+ */
+const MAX_CONCURRENT_GROUPS = 8;
 /** A group that takes longer is not counted: it waits for a lock or for a slow shard. */
 const PATIENCE_MS = 250;
 
-/** Returns functions that register attendees. They group calls, commit the groups and resolve each call to its outcome. */
-export function openRegistrations({ log, clock = systemClock, ...options }: RegistrationsOptions) {
+/**
+ * Returns functions that register attendees. They group calls, commit the groups and resolve each call to its
+ * outcome.
+ */
+export function openRegistrations({
+  log,
+  clock = systemClock,
+  ...options
+}: RegistrationsOptions): Registrations {
   const warn = throttledWarn('a batch did not commit', clock);
-  const deps: CommitDependencies = {
+  const dependencies: CommitDependencies = {
     ...options,
     clock,
     locked: createLockedTickets(log, clock),
-    onFailure: (error, facts) => warn(log, { err: error, ...facts }),
+    onFailure: (error, batch) => warn(log, { err: error, ...batch }),
   };
-  const withPermit = createSemaphore(GROUPS_AT_ONCE, PATIENCE_MS, clock);
-  const admission = createAdmission<Submission, Outcome>({
+  const withPermit = createSemaphore(MAX_CONCURRENT_GROUPS, PATIENCE_MS, clock);
+  return createAdmission<Submission, Outcome>({
     ...options,
     clock,
-    commit: (submissions) => withPermit(() => commitBatch(deps, submissions)),
+    commit: (submissions) => withPermit(() => commitBatch(dependencies, submissions)),
     unitsOf: seatsOf,
     overloaded: OVERLOADED,
     unknown: { kind: 'unknown' },
+    exclusive: { keyOf: keyOfCall, inProgress: { kind: 'in-progress' } },
   });
-  const keysInProgress = new Set<string>();
-
-  return {
-    ...admission,
-    /** Resolves to the outcome of a call. Never rejects. A batch must not contain the same idempotency key twice. */
-    submit(call: Call, submission: Submission): Promise<Outcome> {
-      if (submission.idempotency === null) return admission.submit(call, submission);
-      const { principal } = call;
-      const scopedKey = `${principal.partnerId}/${principal.eventId}/${submission.idempotency.key}`;
-      if (keysInProgress.has(scopedKey)) return Promise.resolve<Outcome>({ kind: 'in-progress' });
-      keysInProgress.add(scopedKey);
-      return admission.submit(call, submission).finally(() => keysInProgress.delete(scopedKey));
-    },
-  };
 }
 
-export type Registrations = ReturnType<typeof openRegistrations>;
+const keyOfCall = ({ partnerId, eventId }: Principal, { idempotency }: Submission) =>
+  idempotency && `${partnerId}/${eventId}/${idempotency.key}`;
 
-type Commit = CommitDependencies & { giveUpAt: number };
+/** The commit of a batch, with all its attempts. */
+interface Commit extends CommitDependencies {
+  /** No attempt starts later. */
+  giveUpAt: number;
+}
 
+/** The submissions of a batch, or some of them. */
 type Part = readonly Submission[];
 
 const RETRY_DELAY_MS = 50;
@@ -112,12 +121,13 @@ const STATEMENT_TIMEOUT = '57014';
  *    ├── unexpected: again ◄────────────┤ at most MAX_ATTEMPTS, then failed
  *    └── unknown: repeat, same id ◄─────┴─► unavailable: overloaded · no time: unknown
  *
- * A repeat waits for a lost attempt that still runs, and returns its answer if it has committed. Until Postgres answers a repeat, the
- * lost attempt can commit. So `overloaded` means that nothing was reserved, and `unknown` that Postgres did not answer.
+ * A repeat waits for a lost attempt that still runs, and returns its answer if it has committed. Until
+ * Postgres answers a repeat, the lost attempt can commit. So `overloaded` means that nothing was reserved,
+ * and `unknown` that Postgres did not answer.
  */
-export function commitBatch(deps: CommitDependencies, submissions: Part): Promise<Outcome[]> {
-  const giveUpAt = deps.clock.now() + deps.answerWithinMs;
-  return commitPart({ ...deps, giveUpAt }, submissions);
+export function commitBatch(dependencies: CommitDependencies, submissions: Part): Promise<Outcome[]> {
+  const giveUpAt = dependencies.clock.now() + dependencies.answerWithinMs;
+  return commitPart({ ...dependencies, giveUpAt }, submissions);
 }
 
 async function commitPart(commit: Commit, part: Part): Promise<Outcome[]> {
@@ -138,10 +148,10 @@ async function commitPart(commit: Commit, part: Part): Promise<Outcome[]> {
 const decide = (part: Part, outcome: Outcome) => part.map(() => outcome);
 
 async function refuseLocked(commit: Commit, part: Part): Promise<Outcome[]> {
-  const isLocked = part.map((one) => reservationsOf([one]).some(commit.locked.has));
-  const others = part.filter((_, index) => !isLocked[index]);
-  const outcomes = (await commitPart(commit, others)).values();
-  return isLocked.map((refused) => (refused ? OVERLOADED : outcomes.next().value!));
+  const isLocked = part.map((submission) => reservationsOf([submission]).some(commit.locked.has));
+  const unlocked = part.filter((_, index) => !isLocked[index]);
+  const outcomes = (await commitPart(commit, unlocked)).values();
+  return isLocked.map((isRefused) => (isRefused ? OVERLOADED : outcomes.next().value!));
 }
 
 /** Resolves to the outcomes, or to the kind of failure. */
@@ -210,21 +220,25 @@ async function halve(commit: Commit, part: Part, outcome: Outcome): Promise<Outc
   return first.concat(await commitHalf(part.slice(middle)));
 }
 
-/** Opens the circuit breakers of tickets whose rows are locked now. Waits for no lock. Returns whether there are any. */
+/**
+ * Opens the circuit breakers of tickets whose rows are locked now. Waits for no lock. Returns whether there
+ * are any.
+ */
 async function findLocked({ db, locked }: Commit, part: Part) {
-  const wanted = reservationsOf(part);
-  const tickets = db
+  const reservations = reservationsOf(part);
+  const ticketIds = reservations.map(({ ticketId }) => ticketId);
+  const select = db
     .selectFrom('tickets')
     .select(['id as ticketId', 'event_id as eventId'])
-    .where('shard_id', '=', wanted[0]!.shardId)
-    .where('id', '=', sql<number>`any(${wanted.map(({ ticketId }) => ticketId)}::integer[])`);
+    .where('shard_id', '=', reservations[0]!.shardId)
+    .where('id', '=', sql<number>`any(${ticketIds}::integer[])`);
   try {
-    const all = await tickets.execute();
-    const free = await tickets.forNoKeyUpdate().skipLocked().execute();
-    const candidates = new Set(wanted.map(nameOf)).difference(new Set(free.map(nameOf)));
-    const found = all.filter((one) => candidates.has(nameOf(one)));
-    locked.lock(found);
-    return found.length > 0;
+    const tickets = await select.execute();
+    const unlocked = await select.forNoKeyUpdate().skipLocked().execute();
+    const names = new Set(reservations.map(nameOf)).difference(new Set(unlocked.map(nameOf)));
+    const lockedNow = tickets.filter((ticket) => names.has(nameOf(ticket)));
+    locked.lock(lockedNow);
+    return lockedNow.length > 0;
   } catch {
     return false;
   }

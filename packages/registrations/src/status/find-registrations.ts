@@ -4,7 +4,12 @@ import { plainArray, type Database } from '@floodgate/database';
 import type { JournalEntry } from '@floodgate/journal';
 
 /** A registration, and the partner and event that it must belong to. */
-export type RegistrationQuery = Record<'shardId' | 'serial' | 'partnerId' | 'eventId', number>;
+export interface RegistrationQuery {
+  shardId: number;
+  serial: number;
+  partnerId: number;
+  eventId: number;
+}
 
 export interface RegistrationRow {
   serial: number;
@@ -36,7 +41,8 @@ end`;
 export const IS_EXPIRED = sql<boolean>`coalesce(r.held_until <= coalesce(r.cancelled_at, now()), false)`;
 
 /** The columns with what the partner sent about an attendee. */
-export const ATTENDEE = sql`full_name as "fullName", email_address as "emailAddress", phone_number as "phoneNumber", gender,
+export const ATTENDEE = sql`
+  full_name as "fullName", email_address as "emailAddress", phone_number as "phoneNumber", gender,
   table_or_seat as "tableOrSeat", extra_data_1 as "extraData1", extra_data_2 as "extraData2"`;
 
 /** Returns the pass reference of a registration. */
@@ -67,16 +73,16 @@ export const entryOf = (row: RegistrationRow, isIncluded: boolean) => ({
 export type FindRegistration = (query: RegistrationQuery) => Promise<RegistrationRow | undefined>;
 
 /**
- * Finds registrations of one shard by serial, partner and event. Resolves to one row per query, in order, or to undefined if there
- * is none.
+ * Finds registrations of one shard by serial, partner and event. Resolves to one row per query, in order, or
+ * to undefined if there is none.
  */
 export async function findRegistrations(db: Database, queries: readonly RegistrationQuery[]) {
   const column = (name: keyof RegistrationQuery) => plainArray(queries.map((query) => query[name]));
   const shardId = queries[0]?.shardId;
   if (shardId === undefined) return [];
   const { rows } = await sql<RegistrationRow & { position: number }>`
-    select query.position, r.serial, r.batch_id as "batchId", r.pass_code as "passCode", e.pass_prefix as "passPrefix", r.event_id as "eventId",
-      r.ticket_id as "ticketId", t.title as "ticketTitle", r.reserved_at as "reservedAt",
+    select query.position, r.serial, r.batch_id as "batchId", r.pass_code as "passCode",
+      e.pass_prefix as "passPrefix", r.event_id as "eventId", r.ticket_id as "ticketId", t.title as "ticketTitle", r.reserved_at as "reservedAt",
       case when coalesce(r.held_until, 'infinity') = 'infinity' then b.finished_at end as "finishedAt",
       coalesce(r.cancelled_at, case when r.held_until <= now() then r.held_until end) as "cancelledAt",
       ${IS_EXPIRED} as "isExpired",
@@ -84,7 +90,8 @@ export async function findRegistrations(db: Database, queries: readonly Registra
       ${STATE} as state
     from unnest(${column('serial')}::bigint[], ${column('partnerId')}::integer[], ${column('eventId')}::integer[])
       with ordinality as query (serial, partner_id, event_id, position)
-    -- With offset 0 Postgres looks up each query by key. It does not know their number, and could scan a whole table per query.
+    -- With offset 0 Postgres looks up each query by key. It does not know their number, and could scan a whole table
+    -- per query.
     cross join lateral (
       select serial, batch_id, event_id, ticket_id, pass_code, reserved_at, held_until, cancelled_at, partner_reference
       from registrations
@@ -106,8 +113,8 @@ export async function findRegistrations(db: Database, queries: readonly Registra
 /** Returns the registration of each entry of a page, as it was after the entry. Undefined: there is none. */
 export async function registrationsOf(db: Database, shardId: number, entries: readonly JournalEntry[]) {
   const queries = entries.map((entry) => ({ ...entry, shardId, serial: entry.serial! }));
-  const found = await findRegistrations(db, queries);
-  return found.map((row, index) => row && asOf(entries[index]!, row));
+  const rows = await findRegistrations(db, queries);
+  return rows.map((row, index) => row && asOf(entries[index]!, row));
 }
 
 /** Returns the registration as it was after this entry, without later changes. */

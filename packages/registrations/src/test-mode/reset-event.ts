@@ -4,19 +4,24 @@ import type { Principal, Routes } from '@floodgate/http';
 import type { Clock } from '@floodgate/service';
 import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql, type RawBuilder } from 'kysely';
-import type { ChangeGroups } from '../change/change-registrations.ts';
-import { refusalOf } from '../status/routes.ts';
+import { refusalOf } from '../answers.ts';
+import type { CallFailure } from '../change/change-groups.ts';
+import type { ChangeGroups, ChangeOutcome } from '../change/change-registrations.ts';
 
 const SCHEMA = {
   operationId: 'resetTestEvent',
   ...answering('Registrations', TestEventReset, [...COMMON_FAILURES, '60', '91']),
   summary: 'Reset Test Event',
   description:
-    'Cancels the registrations that the same partner made under this test event, up to 10,000 per call, and then deletes ' +
-    'its Idempotency-Keys. Safe to repeat: call it again while `more` is true. For a live event the answer is 60.',
+    'Cancels the registrations that the same partner made under this test event, up to 10,000 per call, and ' +
+    'then deletes its Idempotency-Keys. Safe to repeat: call it again while `more` is true. For a live event ' +
+    'the answer is 60.',
 };
 
-/** POST /events/reset: cancels the caller's registrations under a test event, and deletes its idempotency keys. */
+/**
+ * POST /events/reset: cancels the caller's registrations under a test event, and deletes its idempotency
+ * keys.
+ */
 export function addResetRoute(
   api: Routes,
   db: Database,
@@ -34,10 +39,11 @@ export function addResetRoute(
   api.post('/events/reset', { schema: SCHEMA }, async (request, reply) => {
     const { principal, raw } = request;
     if (principal.mode !== 'test') return reply.fail('60', { message: 'Only a test event can be reset' });
-    const isWanted = () => !raw.socket.destroyed;
-    const done = await queue(principal.partnerId, isWanted, () => resetEvent(db, cancels, principal));
-    if (typeof done === 'object') return success(done);
-    return cancels.refuse(request, reply, ...refusalOf(done, {}));
+    const isCallerConnected = () => !raw.socket.destroyed;
+    const reset = () => resetEvent(db, cancels, principal);
+    const outcome = await queue(principal.partnerId, isCallerConnected, reset);
+    if (typeof outcome === 'object') return success(outcome);
+    return cancels.refuse(request, reply, ...refusalOf(principal, outcome));
   });
 }
 
@@ -53,10 +59,14 @@ const LIMIT = 10_000;
 const PER_GROUP = 500;
 
 /**
- * Cancels registrations of a partner under an event. When none is left, deletes the idempotency keys. Returns how many registrations
- * were cancelled, or why none were.
+ * Cancels registrations of a partner under an event. When none is left, deletes the idempotency keys. Returns
+ * how many registrations were cancelled, or why none were.
  */
-export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'commit'>, part: PartOfEvent) {
+export async function resetEvent(
+  db: Database,
+  { commit }: Pick<ChangeGroups, 'commit'>,
+  part: PartOfEvent,
+): Promise<Reset | ResetRefusal> {
   // First, because the freed seats would be offered to those who wait.
   if ((await leaveWaitingLists(db, part, PER_GROUP)) === PER_GROUP) return { cancelled: 0, more: true };
   const { head, after } = await readResetCursor(db, part);
@@ -64,21 +74,37 @@ export async function resetEvent(db: Database, { commit }: Pick<ChangeGroups, 'c
   let cancelled = 0;
   for (let first = 0; first < found.length; first += PER_GROUP) {
     const outcomes = await commit(found.slice(first, first + PER_GROUP), part.shardId);
-    // The attendee of a replaced one was changed meanwhile: the next reset finds the new registration.
-    const refusal = outcomes.find((outcome) => !['cancelled', 'replaced', null].includes(outcome));
+    const refusal = outcomes.find(isRefusal);
     // Earlier cancellations are kept.
     if (refusal === 'overloaded' && cancelled > 0) return { cancelled, more: true };
-    if (refusal) return refusal as Exclude<typeof refusal, 'confirmed' | 'cancelled' | null>;
+    if (refusal) return refusal;
     cancelled += outcomes.filter((outcome) => outcome === 'cancelled').length;
   }
   await saveResetCursor(db, part, cursor ?? head);
   return { cancelled, more: cursor !== null || (await forgetKeys(db, part, LIMIT)) === LIMIT };
 }
 
+/** The result of a reset. `more`: call it again. */
+interface Reset {
+  cancelled: number;
+  more: boolean;
+}
+
+type ResetRefusal = CallFailure | 'too-late' | 'admitted';
+
+/**
+ * The attendee of a replaced registration was changed meanwhile: the next reset finds the new registration.
+ */
+const isRefusal = (outcome: ChangeOutcome | CallFailure): outcome is ResetRefusal =>
+  outcome !== null && !['cancelled', 'confirmed', 'replaced'].includes(outcome);
+
 /** How long it waits for the lock of a ticket. */
 const LOCK_WITHIN_MS = 1_000;
 
-/** Takes up to `limit` entries of a partner off the waiting lists of an event, and forgets their keys. Returns how many. */
+/**
+ * Takes up to `limit` entries of a partner off the waiting lists of an event, and forgets their keys. Returns
+ * how many.
+ */
 async function leaveWaitingLists(db: Database, { shardId, eventId, partnerId }: PartOfEvent, limit: number) {
   const { rows } = await sql<{ count: number }>`
     select leave_waiting(${shardId}::integer, ${LOCK_WITHIN_MS}::integer, ${eventId}::integer, ${partnerId}::integer,
@@ -90,8 +116,9 @@ async function leaveWaitingLists(db: Database, { shardId, eventId, partnerId }: 
 type Found = Record<'serial' | 'passCode', number> & { before: number | null };
 
 /**
- * Finds up to `limit` registrations of a partner under an event that are not cancelled: first those that the journal may not have,
- * then those that it has after the offset. The result is complete up to the returned cursor. If that is null, it is complete.
+ * Finds up to `limit` registrations of a partner under an event that are not cancelled: first those that the
+ * journal may not have, then those that it has after the offset. The result is complete up to the returned
+ * cursor. If that is null, it is complete.
  */
 export async function findUncancelled(db: Database, part: PartOfEvent, after: number, limit: number) {
   const { shardId, eventId, partnerId } = part;
@@ -105,7 +132,8 @@ export async function findUncancelled(db: Database, part: PartOfEvent, after: nu
       ) r ${order} limit ${limit}`.execute(db);
     return rows;
   };
-  // In this order, a batch that is finalized between the two reads is found twice. In the other order, it would be missed.
+  // In this order, a batch that is finalized between the two reads is found twice. In the other order, it
+  // would be missed.
   const unwritten = await inRanges(sql`
     select first_serial as first, last_serial as last, null::bigint as before from batches
     where shard_id = ${shardId} and journal_offset is null and state in ('pending', 'confirmed')
@@ -139,8 +167,8 @@ export async function findUncancelled(db: Database, part: PartOfEvent, after: nu
 }
 
 /**
- * Returns the last offset of the journal, and the offset up to which resets have cancelled all registrations. The second is 0 if the
- * journal was restored from a backup that ends before it.
+ * Returns the last offset of the journal, and the offset up to which resets have cancelled all registrations.
+ * The second is 0 if the journal was restored from a backup that ends before it.
  */
 async function readResetCursor(db: Database, { shardId, eventId, partnerId }: PartOfEvent) {
   const { rows } = await sql<{ head: number; after: number }>`

@@ -1,6 +1,6 @@
 import type { Principal } from '@floodgate/http';
 import { expect, test } from 'vitest';
-import { toReservation } from './reserve-batch.ts';
+import { toReservation } from './reservation.ts';
 
 const PRINCIPAL = {
   shardId: 0,

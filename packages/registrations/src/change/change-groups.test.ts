@@ -2,7 +2,7 @@ import { ConnectionFailed } from '@floodgate/database';
 import { createLogger } from '@floodgate/service';
 import { expect, test } from 'vitest';
 import { ManualClock, settle } from '../../../../test/harness/manual-clock.ts';
-import { createGroups } from './change-registrations.ts';
+import { createGroups } from './change-groups.ts';
 
 /** Groups whose items are rounds of their own, and the items that were tried, by their time. */
 function start(change: (item: string, clock: ManualClock) => Promise<'done'>) {
