@@ -65,7 +65,7 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     reporters: ['default', new URL('servers/outcome-reporter.ts', import.meta.url).pathname],
     // Most tests wait for servers and processes: half of two cores is idle with two workers.
-    maxWorkers: mode === 'timing' ? 1 : 3,
+    maxWorkers: mode === 'timing' ? 1 : mode === 'evidence' ? 2 : 3,
     sequence: { sequencer: LongestFirst },
     // Only for tests that hang: a busy machine can be several times slower.
     testTimeout: 300_000,

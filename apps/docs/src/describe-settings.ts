@@ -33,7 +33,7 @@ function defaultsOf(name: string, readers: Reader[]): string {
 }
 
 function defaultOf(name: string, { properties, required = [] }: TObject): string {
-  const { default: byDefault } = properties[name]! as { default?: unknown };
-  if (byDefault !== undefined) return `\`${String(byDefault)}\``;
+  const { default: byDefault } = properties[name]! as { default?: string | number | boolean };
+  if (byDefault !== undefined) return `\`${byDefault}\``;
   return required.includes(name) ? 'required' : '–';
 }
