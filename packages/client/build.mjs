@@ -1,5 +1,5 @@
-// npm run client:build creates dist: ES modules and CommonJS, each with its types. `npm pack` and `npm publish` in this folder run it
-// first. It needs only TypeScript.
+// npm run client:build creates dist: ES modules and CommonJS, each with its types. `npm pack` and `npm
+// publish` in this folder run it first. It needs only TypeScript.
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

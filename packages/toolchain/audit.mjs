@@ -1,5 +1,5 @@
-// Asks the registry whether a dependency has a known vulnerability. Exits 0 if none has, 1 if one has, and 3 if the registry did not say:
-// "not audited" is not "no vulnerability".
+// Asks the registry whether a dependency has a known vulnerability. Exits 0 if none has, 1 if one has, and 3
+// if the registry did not say: "not audited" is not "no vulnerability".
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';

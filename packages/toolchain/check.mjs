@@ -1,5 +1,5 @@
-// Runs the type checks, the linter, the format check, the English check, two linters for the OpenAPI document and the documentation's build
-// concurrently. Exits 1 if one of them fails.
+// Runs the type checks, the linter, the format check, the English check, two linters for the OpenAPI document
+// and the documentation's build concurrently. Exits 1 if one of them fails.
 import { execFile } from 'node:child_process';
 import process from 'node:process';
 import { promisify } from 'node:util';
@@ -11,8 +11,11 @@ const CHECKS = {
   'types of the door': 'node_modules/typescript/bin/tsc -p apps/door/browser',
   lint: 'node_modules/oxlint/bin/oxlint --type-aware --deny-warnings',
   // test/http/contract.test.ts verifies that the API serves this document.
-  'contract by Redocly': `node_modules/@redocly/cli/bin/cli.js lint --config packages/toolchain/redocly.yaml ${OPENAPI}`,
-  'contract by Spectral': `node_modules/@stoplight/spectral-cli/dist/index.js lint --fail-severity hint --ruleset packages/toolchain/spectral.yaml ${OPENAPI}`,
+  'contract by Redocly':
+    'node_modules/@redocly/cli/bin/cli.js lint --config packages/toolchain/redocly.yaml ' + OPENAPI,
+  'contract by Spectral':
+    'node_modules/@stoplight/spectral-cli/dist/index.js lint --fail-severity hint ' +
+    `--ruleset packages/toolchain/spectral.yaml ${OPENAPI}`,
   format: 'node_modules/prettier/bin/prettier.cjs --check --log-level warn .',
   'plain English': 'packages/toolchain/english.mjs',
   'no test of the gate depends on the speed of the machine': 'packages/toolchain/test-times.mjs',

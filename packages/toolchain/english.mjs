@@ -1,5 +1,5 @@
-// node packages/toolchain/english.mjs lists phrases that are not plain English in Markdown, comments and messages. It skips tests, the
-// benchmark and generated pages. Exits 1 if it finds a phrase.
+// node packages/toolchain/english.mjs lists phrases that are not plain English in Markdown, comments and
+// messages. It skips tests, the benchmark and generated pages. Exits 1 if it finds a phrase.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
@@ -10,8 +10,8 @@ const START = String.raw`(?<=^\s*(?:\/\/ |-- |\/?\*\*? |- )?|[.!?] )`;
 const NO_QUESTION = String.raw`(?![^.?!\n]*\?)`;
 
 const RULES = {
-  'old-fashioned words':
-    /\b(in vain|anew|under way|once more|of late|to be had|of its own accord|as many as there|pass(es|ed)? over|by then|comes again|from where)\b/gi,
+  'old-fashioned words': /\b(in vain|anew|under way|once more|of late|to be had|of its own accord)\b/gi,
+  'old-fashioned phrases': /\b(as many as there|pass(es|ed)? over|by then|comes again|from where)\b/gi,
   'tell, in place of publish, notify, report or send':
     /\b((tell|tells|told) of|(is|are|was|were) told|given up for)\b/gi,
   'whoever, in place of the one that acts': /\b(whoever|who has the|whose turn|has its turn)\b/gi,

@@ -1,5 +1,6 @@
-// node packages/toolchain/run.mjs <file> [arguments…] installs missing dependencies and runs a file of this workspace on the pinned
-// Node.js. This file is plain JavaScript without dependencies, because the machine's own Node.js (18 or newer) executes it.
+// node packages/toolchain/run.mjs <file> [arguments…] installs missing dependencies and runs a file of this
+// workspace on the pinned Node.js. This file is plain JavaScript without dependencies, because the machine's
+// own Node.js (18 or newer) executes it.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,8 +42,8 @@ if (!existsSync(node) || installedHash !== wantedHash || installed !== wanted) {
   const filters = ['floodgate', ...SERVICES.map((app) => `@floodgate/${path.basename(app)}...`)];
   const selection = wanted === 'services' ? ['--prod', ...filters.map((name) => `--filter=${name}`)] : [];
   process.stderr.write(`floodgate: installing dependencies (${wanted}, once)\n`);
-  // CI=true: pnpm asks nothing and keeps the lockfile. --trust-lockfile: the committed lockfile was reviewed. Otherwise pnpm requests
-  // the release date of every package, which takes longer than the installation.
+  // CI=true: pnpm asks nothing and keeps the lockfile. --trust-lockfile: the committed lockfile was reviewed.
+  // Otherwise pnpm requests the release date of every package, which takes longer than the installation.
   const install = ['install', '--frozen-lockfile', '--trust-lockfile', ...selection];
   const { status } = spawnSync('npx', ['--yes', packageManager, ...install], {
     cwd: root,
@@ -74,8 +75,8 @@ const child = spawn(node, [...flags, path.resolve(root, file), ...args], {
     PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}`,
   },
 });
-// Forwards signals that only this process got: npm forwards SIGTERM and SIGINT. A terminal's Ctrl-C reaches the child as well. The apps
-// ignore a second SIGINT, but other programs abort on it.
+// Forwards signals that only this process got: npm forwards SIGTERM and SIGINT. A terminal's Ctrl-C reaches
+// the child as well. The apps ignore a second SIGINT, but other programs abort on it.
 process.on('SIGINT', () => {
   if (service || !process.stdin.isTTY) child.kill('SIGINT');
 });

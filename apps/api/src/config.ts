@@ -14,7 +14,8 @@ const settings = {
     { pattern: '^(?:https?://|mailto:).+$' },
   ),
   DEMO_FILE: optionalText(
-    'demo.json with the test key, event and ticket for the requests at /docs; only for `npm start`, which sets it on a loopback address',
+    'demo.json with the test key, event and ticket for the requests at /docs; only for `npm start`, ' +
+      'which sets it on a loopback address',
   ),
   PORT: port('port to listen on', 3000),
   METRICS_PORT: port('port for /metrics, on the same address; 0: no metrics', 0),

@@ -17,10 +17,13 @@ import manifest from '../package.json' with { type: 'json' };
 import { CAPABILITIES } from './capabilities.ts';
 import type { ApiConfig } from './config.ts';
 
-/** On a Citus cluster, additional connections for reads that wait for a server: at most one per shard of a server that does not answer. */
+/**
+ * On a Citus cluster, additional connections for reads that wait for a server: at most one per shard of a
+ * server that does not answer.
+ */
 const WAITING_CONNECTIONS = 60;
-// Limit of connections that wait for accept(), unless net.core.somaxconn is lower. Beyond this, Linux drops connections that the client
-// believes to be open, and the client learns it seconds later.
+// Limit of connections that wait for accept(), unless net.core.somaxconn is lower. Beyond this, Linux drops
+// connections that the client believes to be open, and the client learns it seconds later.
 const BACKLOG = 4_096;
 /** Share of the time for a stop that slow clients get. The rest is for answers, the queue and Postgres. */
 const CLOSE_SHARE = 0.25;
@@ -28,8 +31,8 @@ const CLOSE_SHARE = 0.25;
 const START_WITHIN_MS = 10_000;
 
 /**
- * Opens the capabilities and listens. Throws UnsafeQueueError if the queue could lose jobs. The clock decides about limits, breakers and the
- * age of cached reads. Timeouts of connections and of the shutdown are real.
+ * Opens the capabilities and listens. Throws UnsafeQueueError if the queue could lose jobs. The clock decides
+ * about limits, breakers and the age of cached reads. Timeouts of connections and of the shutdown are real.
  */
 export async function startApi(config: ApiConfig, log: Logger, clock = systemClock) {
   // Closed in reverse order: here if the start fails, otherwise by the caller.

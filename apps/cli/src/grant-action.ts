@@ -6,7 +6,8 @@ import { Failure } from '@floodgate/service/failure';
 const REFUSALS = {
   'no-such-role': 'no such login role; create it first: create role … login password …',
   'too-powerful':
-    'this role is an administrator, owns something or is a member of another role; create a separate role for the service',
+    'this role is an administrator, owns something or is a member of another role; create a separate ' +
+    'role for the service',
 };
 
 const Service = oneOf(SERVICES, SERVICES.join(' or '));

@@ -6,5 +6,6 @@ const { env, stdout, stderr } = process;
 stdout.on('error', () => process.exit());
 
 process.exitCode = await runCli(process.argv.slice(2), { env, stdout, stderr });
-// An abandoned connection attempt must not delay the exit. The timer starts when the output was read: a pipe takes 64 KiB at a time.
+// An abandoned connection attempt must not delay the exit. The timer starts when the output was read: a pipe
+// takes 64 KiB at a time.
 stdout.write('', () => setTimeout(() => process.exit(), 500).unref());

@@ -1,7 +1,10 @@
 // Shows the latest snapshot of a launch or of doors.
 const live = document.querySelector('#live');
 
-/** Replaces only what has changed: a screen reader announces an alert once, and a table keeps the focus and its place. */
+/**
+ * Replaces only what has changed: a screen reader announces an alert once, and a table keeps the focus and
+ * its place.
+ */
 function show(html) {
   const { content } = Object.assign(document.createElement('template'), { innerHTML: html });
   const parts = [...content.children];

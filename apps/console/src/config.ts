@@ -18,7 +18,8 @@ export const ConsoleConfig = Type.Object({
     { pattern: '^https?://[^/]+$' },
   ),
   CONSOLE_PROXIES: optionalText(
-    'addresses or networks of the proxies in front of the console, separated by commas; the X-Forwarded-For header of others is ignored',
+    'addresses or networks of the proxies in front of the console, separated by commas; the ' +
+      'X-Forwarded-For header of others is ignored',
     { pattern: '^[0-9A-Fa-f.:]+(/\\d+)?(,[0-9A-Fa-f.:]+(/\\d+)?)*$' },
   ),
   OIDC_ISSUER: optionalText(

@@ -7,7 +7,8 @@ export type Cookies = ReturnType<typeof cookiesOf>;
 /** Returns functions that read and set the cookies of the console at this address. */
 export function cookiesOf(consoleUrl: string | undefined) {
   const isSecure = consoleUrl?.startsWith('https:') ?? false;
-  // A browser accepts a cookie with this prefix from this host over TLS only. Another host of the domain cannot set one.
+  // A browser accepts a cookie with this prefix from this host over TLS only. Another host of the domain
+  // cannot set one.
   const prefix = isSecure ? '__Host-' : '';
   const rules = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return {

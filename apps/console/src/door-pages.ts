@@ -14,7 +14,10 @@ const SCOPES = ['door:read'] as const;
 
 type Forms = (report: DoorReport, eventId: string, request: PageRequest) => Html[];
 
-/** The pages of the doors: what each shows of the report, and the changes that it offers. All viewers get the same report, so it has no forms. */
+/**
+ * The pages of the doors: what each shows of the report, and the changes that it offers. All viewers get the
+ * same report, so it has no forms.
+ */
 const PAGES: { name: string; path: string; show: (report: DoorReport) => string[]; forms?: Forms }[] = [
   {
     name: 'Gates',

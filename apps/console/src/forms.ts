@@ -20,7 +20,10 @@ function afterwards(back: string, id: string) {
   return url.pathname + url.search;
 }
 
-/** Returns the page of the console that a text names, otherwise its first page: a form must not lead to another site. */
+/**
+ * Returns the page of the console that a text names, otherwise its first page: a form must not lead to
+ * another site.
+ */
 function pageOf(text = '') {
   const url = URL.parse(text, CONSOLE);
   // Browsers skip control characters.
@@ -77,8 +80,8 @@ const continueHtml = (back: string) => html`<p><a href="${back}">Continue</a></p
 const NOT_ASKED = ['after', 'limit'] as const;
 
 /**
- * Adds the page that finds attendees by name or address. A search is a POST: browsers and proxies keep the addresses of pages, which must
- * not contain names.
+ * Adds the page that finds attendees by name or address. A search is a POST: browsers and proxies keep the
+ * addresses of pages, which must not contain names.
  */
 export function addAttendees(app: FastifyInstance, { db, operations: { attendeeFind } }: ConsoleContext) {
   const input = Type.Omit(attendeeFind.input, NOT_ASKED);

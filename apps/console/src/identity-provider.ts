@@ -27,8 +27,8 @@ export function providerOf({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, CO
 export type Provider = NonNullable<ReturnType<typeof providerOf>>;
 
 /**
- * Adds the sign-in at an identity provider, if there is one (OpenID Connect, authorization code with PKCE). An operator is known by the
- * e-mail address that the provider has verified.
+ * Adds the sign-in at an identity provider, if there is one (OpenID Connect, authorization code with PKCE).
+ * An operator is known by the e-mail address that the provider has verified.
  */
 export function addIdentityProvider(app: FastifyInstance, { db, log, provider, cookies }: ConsoleContext) {
   if (!provider) return;

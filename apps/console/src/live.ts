@@ -17,7 +17,10 @@ const SCOPES = ['events:read', 'tickets:read', 'queue:read'] as const;
 /** Resolves to the next snapshot of something as HTML. */
 type Take = () => Promise<string>;
 
-/** Sends snapshots while somebody watches: one per second for all viewers. A viewer whose session has ended gets no more. */
+/**
+ * Sends snapshots while somebody watches: one per second for all viewers. A viewer whose session has ended
+ * gets no more.
+ */
 function startStream({ db, log }: ConsoleContext, take: Take) {
   const viewers = new Set<{ accessId: string; response: ServerResponse }>();
   const next = async () => {

@@ -17,9 +17,12 @@ export async function addOperatorApi(app: FastifyInstance, context: ConsoleConte
         version: '1.0.0',
         summary: 'What the command line can do, for machines.',
         description:
-          'Send a token as `Authorization: Bearer fgo_…`. Each operation names the scope that it requires. A success has ' +
-          'status 200 and the result as JSON. Any other answer is a problem (RFC 9457). Not here: `migrate` and `grant` need the role ' +
-          'that owns the tables, `pass show` needs the private key of passes, `status` asks the queue, and `rehearse` acts as a partner.',
+          'Send a token as `Authorization: Bearer fgo_…`. Each operation names the scope that it ' +
+          'requires. A success has ' +
+          'status 200 and the result as JSON. Any other answer is a problem (RFC 9457). Not here: ' +
+          '`migrate` and `grant` need the role ' +
+          'that owns the tables, `pass show` needs the private key of passes, `status` asks the queue, ' +
+          'and `rehearse` acts as a partner.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/' }],

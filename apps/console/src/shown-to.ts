@@ -2,8 +2,9 @@ import { maskPassCodes } from '@floodgate/contract';
 import { mayUse, type OperatorPrincipal } from '@floodgate/operators';
 
 /**
- * Returns what an operation has answered, as this operator may see it. The door admits a pass reference, so only those who may see attendees
- * see its code. Everything that the operator API and the pages show passes here.
+ * Returns what an operation has answered, as this operator may see it. The door admits a pass reference, so
+ * only those who may see attendees see its code. Everything that the operator API and the pages show passes
+ * here.
  */
 export const shownTo = <Result>(operator: OperatorPrincipal, result: Result): Result =>
   mayUse(operator, 'attendees:read') ? result : withoutPassCodes(result);

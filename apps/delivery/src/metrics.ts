@@ -9,7 +9,10 @@ const ofKinds = (help: string, value: (lag: Lag) => number): Figure<Lags> => ({
     Object.entries(lags).map(([kind, lag]) => [{ kind }, value(lag)]),
 });
 
-/** Returns the metrics of a delivery process. Each scrape reads the lags of the consumers. Without Postgres they are missing. */
+/**
+ * Returns the metrics of a delivery process. Each scrape reads the lags of the consumers. Without Postgres
+ * they are missing.
+ */
 export function createMetrics(db: Database): Metrics {
   const metrics = new Metrics('delivery');
   metrics.figures(() => readLags(db), {

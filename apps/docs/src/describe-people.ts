@@ -48,5 +48,7 @@ function shown(text: string): string {
     character === ' ' ? ' ' : `\\u{${character.codePointAt(0)!.toString(16).padStart(4, '0')}}`,
   );
   // Two back quotes keep spaces at the ends.
-  return `\`${visible.startsWith(' ') || visible.endsWith(' ') ? ` ${visible} ` : visible}\`${cut === text ? '' : ` (${characters.length} characters)`}`;
+  const padded = visible.startsWith(' ') || visible.endsWith(' ') ? ` ${visible} ` : visible;
+  const length = cut === text ? '' : ` (${characters.length} characters)`;
+  return `\`${padded}\`${length}`;
 }

@@ -2,7 +2,10 @@ import { RESPONSE_CODES, type ResponseCodeEntry } from '@floodgate/contract';
 import type { DescribedApi } from './postman-collection.ts';
 import { table } from './table.ts';
 
-/** Returns the response codes as Markdown: a table of all, and a section for each with who answers it and what to do. */
+/**
+ * Returns the response codes as Markdown: a table of all, and a section for each with who answers it and what
+ * to do.
+ */
 export function describeResponseCodes(api: DescribedApi): string {
   const codes = Object.entries<ResponseCodeEntry>(RESPONSE_CODES)
     // JavaScript puts "10" before "00": keys that look like array indexes come first.

@@ -1,6 +1,7 @@
-// Makes a Postman collection (format v2.1) of the OpenAPI document, in which a request can be sent as soon as the variables are set:
-// Get Tickets keeps a ticket's id, Register For Event a pass reference, Create Webhook its id, and the others use them. Get Tickets does not
-// list a ticket that is sold out, so soldOutTicketId is that of the demo of `npm start`. For another event it is set by hand.
+// Makes a Postman collection (format v2.1) of the OpenAPI document, in which a request can be sent as soon as
+// the variables are set: Get Tickets keeps a ticket's id, Register For Event a pass reference, Create Webhook
+// its id, and the others use them. Get Tickets does not list a ticket that is sold out, so soldOutTicketId is
+// that of the demo of `npm start`. For another event it is set by hand.
 
 interface Content {
   'application/json': {
@@ -50,8 +51,8 @@ const KEPT: Record<string, Record<string, string>> = {
 };
 
 /**
- * Sent in order, each finds what it needs: a pass needs a registration that is confirmed, and not cancelled yet. A seat is released
- * before its hold is confirmed.
+ * Sent in order, each finds what it needs: a pass needs a registration that is confirmed, and not cancelled
+ * yet. A seat is released before its hold is confirmed.
  */
 const LAST = ['releaseHold', 'confirmHold', 'getPass', 'cancelRegistration', 'deleteWebhook'];
 

@@ -63,7 +63,10 @@ export interface ReferencePage {
   wanted: string;
 }
 
-/** Returns the pages of the reference, the collection and the names of settings. Throws where one has no place for what is generated. */
+/**
+ * Returns the pages of the reference, the collection and the names of settings. Throws where one has no place
+ * for what is generated.
+ */
 export function referencePages(): ReferencePage[] {
   return [
     ...Object.entries(GENERATED).map(([name, generate]) => {
@@ -79,7 +82,10 @@ export function referencePages(): ReferencePage[] {
   ];
 }
 
-/** Names of the settings of all processes: each of them knows those of the others, so that it does not take them for mistakes. */
+/**
+ * Names of the settings of all processes: each of them knows those of the others, so that it does not take
+ * them for mistakes.
+ */
 const settingNames = () =>
   [...new Set(Object.values(SETTINGS).flatMap(({ properties }) => Object.keys(properties)))].toSorted();
 

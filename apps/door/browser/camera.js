@@ -2,7 +2,10 @@ import { choosePass, isPassLike, spelled } from './typed.js';
 
 /** The same code is read again when it was out of sight for this time. */
 const OUT_OF_SIGHT_MS = 2_000;
-/** The decoder in JavaScript misses tilted codes at some angles, so it turns its picture. A right angle changes nothing. */
+/**
+ * The decoder in JavaScript misses tilted codes at some angles, so it turns its picture. A right angle
+ * changes nothing.
+ */
 const TURNS = 5;
 const CONSTRAINTS = {
   audio: false,
@@ -16,8 +19,9 @@ const CONSTRAINTS = {
  */
 
 /**
- * Resolves to a function that reads the code in the current frame. It uses the detector of the browser, or a slower one in JavaScript. Of
- * several codes, such as that of a sponsor next to the pass, it chooses the one that looks like a pass.
+ * Resolves to a function that reads the code in the current frame. It uses the detector of the browser, or a
+ * slower one in JavaScript. Of several codes, such as that of a sponsor next to the pass, it chooses the one
+ * that looks like a pass.
  * @returns {Promise<(video: HTMLVideoElement) => Promise<string | undefined>>}
  */
 async function createReader() {
@@ -74,8 +78,9 @@ async function createDecoder() {
 }
 
 /**
- * Shows the camera in the video element until the signal ends it, and calls `onCode` with each code that comes into sight. Calls `onEnded` if
- * the browser or the system takes the camera away: while the page was hidden, for a call, or because it was unplugged.
+ * Shows the camera in the video element until the signal ends it, and calls `onCode` with each code that
+ * comes into sight. Calls `onEnded` if the browser or the system takes the camera away: while the page was
+ * hidden, for a call, or because it was unplugged.
  * @param {HTMLVideoElement} video
  * @param {(text: string) => void} onCode
  * @param {() => void} onEnded

@@ -25,8 +25,8 @@ function putAdmission(store, change) {
 }
 
 /**
- * Appends a scan to the chain. Resolves when the scan, the head of the chain and the admission are on disk. The caller waits before it
- * appends the next one.
+ * Appends a scan to the chain. Resolves when the scan, the head of the chain and the admission are on disk.
+ * The caller waits before it appends the next one.
  * @param {Door} door
  * @param {Pick<Scan, 'pass' | 'gateID' | 'direction' | 'of' | 'decision'>} fields
  * @param {AdmissionChange | null} [change]

@@ -8,7 +8,8 @@ import { eventOfReference } from './typed.js';
  * @param {string} pass
  * @param {Direction} direction
  * @param {Known} known
- * @returns {Promise<{ outcome: Decision, first: Outcome['first'], reason?: 'reference' | 'other-event' }>} `reason`: why the pass is unknown.
+ * `reason` says why the pass is unknown.
+ * @returns {Promise<{ outcome: Decision, first: Outcome['first'], reason?: 'reference' | 'other-event' }>}
  */
 export async function decide(pass, direction, known) {
   const outcome = await refusalOf(pass, direction, known);

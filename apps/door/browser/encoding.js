@@ -7,7 +7,8 @@ const encoder = new TextEncoder();
 export const bytesOf = (text) => encoder.encode(text);
 
 /**
- * Returns the bytes that hashes and signatures of the door cover: the values, joined by line feeds. Null is an empty line.
+ * Returns the bytes that hashes and signatures of the door cover: the values, joined by line feeds. Null is
+ * an empty line.
  * @param {(string | number | null)[]} values
  */
 export const linesOf = (...values) => bytesOf(['FGD1', ...values].join('\n'));

@@ -5,7 +5,10 @@ const LONGEST_PAUSE_MS = 500;
 /** A person who presses Tab after fewer characters wants to go on. */
 const SCANNED_CHARACTERS = 8;
 
-/** The characters at the positions of a US keyboard, without and with Shift. Scanners type as if this keyboard were there. */
+/**
+ * The characters at the positions of a US keyboard, without and with Shift. Scanners type as if this keyboard
+ * were there.
+ */
 const POSITIONS = {
   Minus: '-_',
   Equal: '=+',
@@ -42,11 +45,13 @@ function characterAt({ code, key, shiftKey }) {
 }
 
 /**
- * Calls `onTexts` with each text that a hardware scanner types. A scanner ends a text with Enter, with Tab, or with a pause; the last only if
- * the text is a pass. Where the layout of the scanner differs from that of the device, the typed characters are wrong. So a text has two
- * readings: by the positions of the keys, and by their characters. Scanners that type a character by its code, with Alt, are read as well.
+ * Calls `onTexts` with each text that a hardware scanner types. A scanner ends a text with Enter, with Tab,
+ * or with a pause; the last only if the text is a pass. Where the layout of the scanner differs from that of
+ * the device, the typed characters are wrong. So a text has two readings: by the positions of the keys, and
+ * by their characters. Scanners that type a character by its code, with Alt, are read as well.
  *
- * In a field, a text counts only if it is a pass. It is then removed from the field. Otherwise the field works as usual.
+ * In a field, a text counts only if it is a pass. It is then removed from the field. Otherwise the field
+ * works as usual.
  * @param {(texts: string[]) => void} onTexts
  */
 export function readKeyboard(onTexts) {
@@ -68,7 +73,8 @@ export function readKeyboard(onTexts) {
     target instanceof HTMLInputElement && target.type !== 'radio' ? target : undefined;
   const isPass = () => texts.map(spelled).some(isPassLike);
   /**
-   * Whether a person types into the field. If the field has another text than the characters that were typed, it was edited.
+   * Whether a person types into the field. If the field has another text than the characters that were typed,
+   * it was edited.
    * @param {HTMLInputElement | undefined} field
    */
   const isTyped = (field) => field !== undefined && (!isPass() || field.value !== texts[1]);

@@ -98,8 +98,8 @@ function addCamera() {
 }
 
 /**
- * Resolves to the device after the operator's code was accepted. A code is the text itself, or the fragment of a URL. The key is stored
- * before: if the answer does not arrive, a repetition enrols the same device.
+ * Resolves to the device after the operator's code was accepted. A code is the text itself, or the fragment
+ * of a URL. The key is stored before: if the answer does not arrive, a repetition enrols the same device.
  * @param {{ db: IDBDatabase } & Facts} store
  */
 async function enrolDevice(store) {
@@ -272,6 +272,7 @@ if (key) {
   }
 } else {
   showNotice(
-    'This browser cannot keep the key of a device. Use HTTPS, and Safari 17, Firefox 129, Chrome 137, or a newer version.',
+    'This browser cannot keep the key of a device. Use HTTPS, and Safari 17, Firefox 129, Chrome 137, or ' +
+      'a newer version.',
   );
 }

@@ -17,7 +17,8 @@ export const UNDO_WITHIN_MS = 10_000;
  * @property {OutcomeName | 'refused'} outcome `refused`: the server did not accept the scan.
  * @property {'reference' | 'other-event'} [reason] Why a pass is unknown to a device without network.
  * @property {Outcome['otherEvent']} [otherEvent] The event of a pass of another event.
- * @property {{ from: string | null, until: string | null, timeZone: string | null }} [times] When the gate admits passes.
+ * @property {{ from: string | null, until: string | null, timeZone: string | null }} [times]
+ *   When the gate admits passes.
  * @property {string | null} [name]
  * @property {string | null} [ticket]
  * @property {Outcome['first']} [first]
@@ -32,7 +33,8 @@ export const UNDO_WITHIN_MS = 10_000;
  */
 
 /**
- * Returns the text of a code in its only spelling, without control characters, which would change the lines that are signed.
+ * Returns the text of a code in its only spelling, without control characters, which would change the lines
+ * that are signed.
  * @param {string} text
  */
 const cleaned = (text) =>
@@ -94,7 +96,9 @@ export async function scanPass(door, text, direction) {
 
 /**
  * A pass at a gate, and its admission before.
- * @typedef {{ pass: string, direction: Direction, gate: Gate, key: string | null, before: Admission | undefined }} Attempt
+ * @typedef {{
+ *   pass: string, direction: Direction, gate: Gate, key: string | null, before: Admission | undefined
+ * }} Attempt
  */
 
 /**

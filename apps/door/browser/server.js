@@ -95,8 +95,8 @@ export async function createKey() {
 }
 
 /**
- * Enrols this device. Resolves to the device, or to the message of the failure. Safe to repeat with the same key. It repeats itself if the
- * server does not answer, or is busy.
+ * Enrols this device. Resolves to the device, or to the message of the failure. Safe to repeat with the same
+ * key. It repeats itself if the server does not answer, or is busy.
  * @param {string} code
  * @param {string} version
  * @param {NonNullable<Facts['enrolment']>} key

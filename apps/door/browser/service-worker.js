@@ -1,5 +1,5 @@
-// Serves the files of the app without network. The server writes VERSION, a hash of all files, and FILES before this line. A changed file
-// changes this script, so the browser installs it again.
+// Serves the files of the app without network. The server writes VERSION, a hash of all files, and FILES
+// before this line. A changed file changes this script, so the browser installs it again.
 
 /** @type {any} */
 const worker = globalThis;

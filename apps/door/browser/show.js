@@ -104,8 +104,8 @@ export function showNotice(text) {
 }
 
 /**
- * Shows a result, with sound and vibration. After the time for an undo it disappears, with the name of the attendee. Without a result, the
- * scanner is ready.
+ * Shows a result, with sound and vibration. After the time for an undo it disappears, with the name of the
+ * attendee. Without a result, the scanner is ready.
  * @param {Result | null} result
  */
 export function showResult(result) {

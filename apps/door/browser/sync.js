@@ -9,8 +9,9 @@ const INTERVAL_MS = 10_000;
 const FIRST_RETRY_MS = 1_000;
 
 /**
- * Uploads all scans that wait. Resolves to how long to wait before a retry, in milliseconds, or to null if no scan waits any more. A scan
- * that the server refuses is found by sending fewer scans at a time. It stays on the device, and the others are uploaded.
+ * Uploads all scans that wait. Resolves to how long to wait before a retry, in milliseconds, or to null if no
+ * scan waits any more. A scan that the server refuses is found by sending fewer scans at a time. It stays on
+ * the device, and the others are uploaded.
  * @param {Door} door
  */
 async function upload(door) {
@@ -32,8 +33,9 @@ async function upload(door) {
 }
 
 /**
- * Returns the error for an answer that no repetition changes: the server does not accept this device, for instance because it was restored
- * from a backup that is older than the device. It decides offline until then.
+ * Returns the error for an answer that no repetition changes: the server does not accept this device, for
+ * instance because it was restored from a backup that is older than the device. It decides offline until
+ * then.
  * @param {Door} door
  * @param {Answer<unknown>} answer
  */
@@ -85,7 +87,8 @@ async function storeState(door, { device, event, keys: { keys }, gates, nextCoun
 }
 
 /**
- * Uploads scans, and fetches the state and the revocations. Resolves to how long to wait for the next time, if that is known.
+ * Uploads scans, and fetches the state and the revocations. Resolves to how long to wait for the next time,
+ * if that is known.
  * @param {Door} door
  */
 async function synchronize(door) {
@@ -135,8 +138,8 @@ export function keepSynchronized(door, onChange) {
 }
 
 /**
- * Ends the shift: names the last counter to the server, and locks the scanner; all scans must be uploaded. Or takes this promise back, and
- * unlocks the scanner. Resolves to the reason if it fails, otherwise to null.
+ * Ends the shift: names the last counter to the server, and locks the scanner; all scans must be uploaded. Or
+ * takes this promise back, and unlocks the scanner. Resolves to the reason if it fails, otherwise to null.
  * @param {Door} door
  * @param {'sign-off' | 'resume'} change
  */

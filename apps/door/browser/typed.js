@@ -29,8 +29,8 @@ export function eventOfReference(text) {
 export const isPassLike = (text) => TOKEN.test(text) || REFERENCE.test(text);
 
 /**
- * Returns the text of a pass or a pass reference in its only spelling: people type small letters, spaces, other dashes and digits of other
- * scripts. A text that is neither is returned as it is.
+ * Returns the text of a pass or a pass reference in its only spelling: people type small letters, spaces,
+ * other dashes and digits of other scripts. A text that is neither is returned as it is.
  * @param {string} text
  */
 export function spelled(text) {

@@ -61,7 +61,10 @@ function addFile(app: Routes, url: string, content: string) {
   });
 }
 
-/** Serves the scanner of the door, a progressive web app, at /door/. All devices get the same files, so they need no key. */
+/**
+ * Serves the scanner of the door, a progressive web app, at /door/. All devices get the same files, so they
+ * need no key.
+ */
 export const doorApp = defineApi({
   open: () => ({
     publicRoutes(app) {

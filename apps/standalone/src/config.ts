@@ -4,7 +4,10 @@ import { optionalText, port, processSettings } from '@floodgate/service';
 import { queueSettings } from '@floodgate/queue';
 import { finalizeSettings } from '@floodgate/registrations';
 
-/** Settings of `npm start`, including those that its services share: a mistake is reported once, before the services start. */
+/**
+ * Settings of `npm start`, including those that its services share: a mistake is reported once, before the
+ * services start.
+ */
 export const StandaloneConfig = Type.Object({
   DATABASE_URL: Type.Optional(databaseSettings.DATABASE_URL),
   ...queueSettings,
@@ -17,7 +20,8 @@ export const StandaloneConfig = Type.Object({
   PORT: port('port that the API listens on, 0 for any', 3000),
   WORKER_PORT: port("port of the worker's health checks, 0 for any", 0),
   DELIVERY_PORT: port(
-    'port for the mailcatcher, metrics and health checks of the delivery process; 0: PORT + 2, or any port if that is in use',
+    'port for the mailcatcher, metrics and health checks of the delivery process; 0: PORT + 2, or any ' +
+      'port if that is in use',
     0,
   ),
   CONSOLE_PORT: port('port of the console; 0: PORT + 3, or any port if that is in use', 0),

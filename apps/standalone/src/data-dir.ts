@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { Failure, reasonOf } from '@floodgate/service';
 
 /**
- * Creates the directory if it is missing, and locks it. Disposing of the result unlocks it. `wasAbandoned` means that the last
- * Floodgate here was killed: its services may still be stopping. Throws Failure.
+ * Creates the directory if it is missing, and locks it. Disposing of the result unlocks it. `wasAbandoned`
+ * means that the last Floodgate here was killed: its services may still be stopping. Throws Failure.
  */
 export async function openDataDir(directory: string) {
   try {
@@ -35,7 +35,10 @@ async function createDirectory(directory: string) {
   });
 }
 
-/** Locks by SQLite: the operating system releases its lock when the process ends. A pid in a file would outlive the process. */
+/**
+ * Locks by SQLite: the operating system releases its lock when the process ends. A pid in a file would
+ * outlive the process.
+ */
 function lock(directory: string) {
   const file = path.join(directory, 'lock.sqlite');
   const wasAbandoned = existsSync(file);

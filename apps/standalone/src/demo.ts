@@ -35,8 +35,9 @@ function startingSoon() {
 const SOLD_OUT_SEATS = 2;
 
 /**
- * One ticket of each kind: many seats, few seats, sold out with a waiting list, inactive, and on sale later. The printed commands use the
- * first. In a new database they have the ids 1 to 5, which the guide's examples use.
+ * One ticket of each kind: many seats, few seats, sold out with a waiting list, inactive, and on sale later.
+ * The printed commands use the first. In a new database they have the ids 1 to 5, which the guide's examples
+ * use.
  */
 const offers = () => [
   { title: 'Standard', capacity: 1_000_000, price: 25, benefits: 'Entry and a drink' },
@@ -52,8 +53,8 @@ const offers = () => [
 ];
 
 /**
- * Creates a demo: a partner with a key, an event and tickets. Keeps the demo of an earlier start if this database still has it. Writes it
- * to `file`, which only its owner can read.
+ * Creates a demo: a partner with a key, an event and tickets. Keeps the demo of an earlier start if this
+ * database still has it. Writes it to `file`, which only its owner can read.
  */
 export async function ensureDemo(db: Database, file: string, baseUrl: string) {
   const former = await readDemo(db, file);

@@ -1,5 +1,5 @@
-// `npm start`: all of Floodgate on one machine, with an embedded Postgres. --watch (`npm run dev`) restarts a service when its sources
-// change. --inspect (`npm run debug`) lets a debugger attach.
+// `npm start`: all of Floodgate on one machine, with an embedded Postgres. --watch (`npm run dev`) restarts a
+// service when its sources change. --inspect (`npm run debug`) lets a debugger attach.
 import path from 'node:path';
 import { ConfigError, loadConfig, reasonOf } from '@floodgate/service';
 import type { ServiceName } from '@floodgate/database';
@@ -10,7 +10,8 @@ const INSPECTOR_PORTS = { api: 9229, worker: 9230, delivery: 9231, console: 9232
 const workspace = path.resolve(import.meta.dirname, '../../..');
 const stop = new AbortController();
 const stopRequested = new Error('stop');
-// One Ctrl-C can cause several signals: from the terminal, from npm and from the parent process. "disconnect": the parent was killed.
+// One Ctrl-C can cause several signals: from the terminal, from npm and from the parent process.
+// "disconnect": the parent was killed.
 for (const event of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) {
   process.on(event, () => stop.abort(stopRequested));
 }

@@ -8,8 +8,8 @@ import { grantQueue, migrateQueue, parseQueueUrl } from '@floodgate/queue';
 type Connection = Record<'DATABASE_URL' | 'QUEUE_URL' | 'QUEUE_NAMESPACE', string>;
 
 /**
- * Migrates database and queue. Returns the connection variables of each service. On our own server each service has its own user.
- * Throws Failure.
+ * Migrates database and queue. Returns the connection variables of each service. On our own server each
+ * service has its own user. Throws Failure.
  */
 export async function prepareDatabase(db: Database, connection: Connection, isOwnServer: boolean) {
   const { QUEUE_URL, QUEUE_NAMESPACE } = connection;

@@ -26,8 +26,8 @@ interface Setup {
 }
 
 /**
- * Runs Floodgate until `stop` is aborted by the caller or because a process ended. Then stops everything that was started, Postgres
- * last. Always throws: the reason of the abort, or the failure of the start.
+ * Runs Floodgate until `stop` is aborted by the caller or because a process ended. Then stops everything that
+ * was started, Postgres last. Always throws: the reason of the abort, or the failure of the start.
  */
 export async function runStandalone(setup: Setup, stop: AbortController): Promise<never> {
   const { config, directory, programOf, print } = setup;
@@ -36,7 +36,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   await using opened = new AsyncDisposableStack();
   const { wasAbandoned } = opened.use(await openDataDir(directory));
   const claim = (port: number) => claimPort(port, host, wasAbandoned);
-  // Prefers a port near the API's, so that it stays the same. Takes any other port if that one is in use and was not requested.
+  // Prefers a port near the API's, so that it stays the same. Takes any other port if that one is in use and
+  // was not requested.
   const claimNear = (asked: number, distance: number) =>
     asked ? claim(asked) : claim(config.PORT && config.PORT + distance).catch(() => claim(0));
   const port = await claim(config.PORT);
@@ -53,8 +54,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
   });
   const connections = await prepareDatabase(db, connection, !config.DATABASE_URL);
   const demo = await ensureDemo(db, demoFile, urlOf(port));
-  // For the operator's command in a shell, which cannot know the embedded server's port and password. A quote in a URL is written as
-  // %27, which is equivalent.
+  // For the operator's command in a shell, which cannot know the embedded server's port and password. A quote
+  // in a URL is written as %27, which is equivalent.
   const lines = Object.entries({ ...connection, ...DEVELOPMENT }).map(
     ([name, text]) => `${name}='${text.replaceAll("'", '%27')}'\n`,
   );

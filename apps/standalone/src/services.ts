@@ -14,7 +14,10 @@ const ABANDONED_API_MS = 12_000;
 /** Longer than SHUTDOWN_TIMEOUT_MS, which the services enforce themselves. */
 const STOP_TIMEOUT_MS = 15_000;
 
-/** Pauses before a service that ended is started again: doubled each time, and the first again after it has run for a while. */
+/**
+ * Pauses before a service that ended is started again: doubled each time, and the first again after it has
+ * run for a while.
+ */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const RUNS_WELL_MS = 60_000;
@@ -35,9 +38,10 @@ interface Services {
 }
 
 /**
- * Starts API, worker, delivery process and console. `apiIsReady` resolves when the API listens. It rejects with Failure after a minute, or
- * with the reason of a stop. From then on, a service that ends is started again. Before, or if it refuses its settings, it aborts `stop`.
- * Disposing of the result stops all services concurrently.
+ * Starts API, worker, delivery process and console. `apiIsReady` resolves when the API listens. It rejects
+ * with Failure after a minute, or with the reason of a stop. From then on, a service that ends is started
+ * again. Before, or if it refuses its settings, it aborts `stop`. Disposing of the result stops all services
+ * concurrently.
  */
 export function startServices({ programOf, envOf, stop, print }: Services) {
   let isReady = false;
@@ -105,8 +109,9 @@ function keepRunning(
   return { first, stop };
 }
 
-// Starts the service in a new process group, so that a terminal's Ctrl-C does not stop it out of order. The service sends "ready" on the
-// IPC channel. If this process is killed, the channel closes and the service stops.
+// Starts the service in a new process group, so that a terminal's Ctrl-C does not stop it out of order. The
+// service sends "ready" on the IPC channel. If this process is killed, the channel closes and the service
+// stops.
 function startService(program: readonly string[], env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [...process.execArgv, ...program], {
     env,

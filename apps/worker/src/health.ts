@@ -55,8 +55,8 @@ export function judge(progress: Progress, stalledAfterMs: number): WorkerHealth 
 }
 
 /**
- * Returns whether work waits although everything it needs is available. A queue is not stuck if its only jobs have failed and wait for
- * their next attempt.
+ * Returns whether work waits although everything it needs is available. A queue is not stuck if its only jobs
+ * have failed and wait for their next attempt.
  */
 function isStuck({ idleMs, jobs, backlog }: QueueProgress, stalledAfterMs: number) {
   const isWaiting = backlog

@@ -2,7 +2,10 @@ import { Metrics, type Figure } from '@floodgate/metrics';
 import type { QueueBacklog } from '@floodgate/queue';
 import type { Progress } from './health.ts';
 
-/** Returns the metrics of a worker. Each scrape reads the evidence for its health. Figures of a server that does not answer are missing. */
+/**
+ * Returns the metrics of a worker. Each scrape reads the evidence for its health. Figures of a server that
+ * does not answer are missing.
+ */
 export function createMetrics(read: () => Promise<Progress>) {
   const metrics = new Metrics('worker');
   metrics.figures(read, {

@@ -88,8 +88,9 @@ const Operator = Type.Object({
 });
 
 /**
- * Performs the action and records its changes with the actor, in one transaction (`db` itself if it is one). Returns the action's
- * result. Throws InvalidInput before it sends a statement, and Failure if the action is impossible.
+ * Performs the action and records its changes with the actor, in one transaction (`db` itself if it is one).
+ * Returns the action's result. Throws InvalidInput before it sends a statement, and Failure if the action is
+ * impossible.
  */
 export const perform = <Input extends TObject, Result>(
   db: Database,

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Database } from '@floodgate/database';
 import type { Actor } from './actions.ts';
 
-// Two tables. Operators' entries are kept: no role may update or delete them. Partners' entries are kept for 90 days, at most 1,000 per
-// partner, because a partner can create any number of them.
+// Two tables. Operators' entries are kept: no role may update or delete them. Partners' entries are kept for
+// 90 days, at most 1,000 per partner, because a partner can create any number of them.
 
 /** A change of one thing, without secrets, their hashes or attendees' data. */
 export interface Change {
@@ -44,8 +44,9 @@ interface Selection {
 }
 
 /**
- * Returns at most `limit` entries, newest first, not older than `since` and of `subject`, `actor` and `action` if these are given. The actor is an operator's
- * name or "partner:7". Operators' and partners' entries have separate ids.
+ * Returns at most `limit` entries, newest first, not older than `since` and of `subject`, `actor` and
+ * `action` if these are given. The actor is an operator's name or "partner:7". Operators' and partners'
+ * entries have separate ids.
  */
 export async function readAuditLog(db: Database, { since, subject, actor, action, limit }: Selection) {
   const from = (table: string) => sql`

@@ -28,8 +28,9 @@ const RULES = Object.entries<Rule>(REGISTRATION_RULES).map(([field, rule]) => ({
 type CompiledRule = (typeof RULES)[number];
 
 /**
- * Returns the fields of a registration that the service would refuse, each with the rule that it breaks and the service's sentence. Empty:
- * the service accepts all fields. It knows no tickets and no other attendees, so it can still refuse the registration. Sends nothing.
+ * Returns the fields of a registration that the service would refuse, each with the rule that it breaks and
+ * the service's sentence. Empty: the service accepts all fields. It knows no tickets and no other attendees,
+ * so it can still refuse the registration. Sends nothing.
  */
 export function checkRegistration(request: RegistrationRequest): RefusedField[] {
   if (typeof request !== 'object' || (request as unknown) === null || Array.isArray(request))

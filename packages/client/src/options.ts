@@ -34,7 +34,10 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  /** Aborts the call: the promise rejects with the reason of the signal. The service may still process a call that was sent. */
+  /**
+   * Aborts the call: the promise rejects with the reason of the signal. The service may still process a call
+   * that was sent.
+   */
   signal?: AbortSignal | undefined;
 }
 

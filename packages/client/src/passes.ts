@@ -31,14 +31,20 @@ export function createPasses(send: Send, ask: Ask) {
     },
     /** Returns the public keys that verify passes. Throws a FloodgateError if they cannot be fetched. */
     passKeys: fetchKeys,
-    /** Returns the verified event with its current times. Throws a FloodgateError if the service refuses, or the document is not genuine. */
+    /**
+     * Returns the verified event with its current times. Throws a FloodgateError if the service refuses, or
+     * the document is not genuine.
+     */
     async signedEvent(options: SignedEventOptions = {}): Promise<VerifiedEvent> {
       const { keys = await fetchKeys(options) } = options;
       const result = await ask('getSignedEvent', 'signedEvent', { path: EVENT }, options);
       const { event: document } = succeeded('the event', result).signedEvent;
       return { ...verified('the event', readEvent(document, keys)), document };
     },
-    /** Returns the verified list of your revoked passes. Throws a FloodgateError if the service refuses, or the list is not genuine. */
+    /**
+     * Returns the verified list of your revoked passes. Throws a FloodgateError if the service refuses, or
+     * the list is not genuine.
+     */
     async revokedPasses(options: RevokedPassesOptions = {}): Promise<RevocationList> {
       const { keys = await fetchKeys(options), pages: known = [] } = options;
       const what = 'the list of revoked passes';

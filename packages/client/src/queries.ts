@@ -39,7 +39,10 @@ export function createQueries(ask: Ask) {
     /** Gives the seat of a registration to another attendee. The result has the new pass reference. */
     changeAttendee: (passReference: string, attendee: Attendee, options?: CallOptions) =>
       ask('changeAttendee', 'passReference', post(`${pathOf(passReference)}/attendee`, attendee), options),
-    /** Cancels all registrations of a test event and deletes its idempotency keys. Call it again while `more` is true. */
+    /**
+     * Cancels all registrations of a test event and deletes its idempotency keys. Call it again while `more`
+     * is true.
+     */
     reset: (options?: CallOptions) => ask('resetTestEvent', 'reset', post(`${EVENTS}/reset`), options),
   };
 }

@@ -69,9 +69,10 @@ interface Waiting {
 const WRAPPING_BYTES = 64;
 
 /**
- * Returns a function that sends concurrent single registrations as one bulk call. Registrations of one tick go into one call. While
- * `callsInFlight` calls are open, later registrations wait for the next call. So calls grow with the load, and no timer delays them.
- * An abort removes a registration that waits. After the registration was sent, an abort only ends the caller's wait.
+ * Returns a function that sends concurrent single registrations as one bulk call. Registrations of one tick
+ * go into one call. While `callsInFlight` calls are open, later registrations wait for the next call. So
+ * calls grow with the load, and no timer delays them. An abort removes a registration that waits. After the
+ * registration was sent, an abort only ends the caller's wait.
  */
 function createAutoBatching(
   sendTogether: (bodies: string[], limits: Limits) => Promise<RegisterResult[]>,

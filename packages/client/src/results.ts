@@ -76,7 +76,10 @@ export interface Other extends Answered {
   status: number;
 }
 
-/** No final answer in time. The service may have made the change. A repetition is safe, except as described at `ResultOf`. */
+/**
+ * No final answer in time. The service may have made the change. A repetition is safe, except as described at
+ * `ResultOf`.
+ */
 export interface Unanswered {
   code: 'unknown';
   /** The last failure, such as ECONNREFUSED. */
@@ -99,8 +102,9 @@ type Failures<Name extends Operation> = Name extends `${'get' | 'list'}${string}
   : Exclude<FailureOf<Name>, '41' | '91' | '99'>;
 
 /**
- * The result of an operation: `ResultOf<'cancelRegistration'>`. If a change is `unknown`, call it again. The exceptions are
- * `createWebhook` and `rotateWebhookSecret`, which are not idempotent: list the webhooks first.
+ * The result of an operation: `ResultOf<'cancelRegistration'>`. If a change is `unknown`, call it again. The
+ * exceptions are `createWebhook` and `rotateWebhookSecret`, which are not idempotent: list the webhooks
+ * first.
  */
 export type ResultOf<Name extends Operation> =
   | (Succeeded & OperationResults[Name])

@@ -23,9 +23,9 @@ const LONGEST_BACKOFF_MS = 3_000;
 const UNSENT = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /**
- * Retries a call until it has a final answer or the deadline has passed. Resolves to status 0 if the outcome is unknown: the service may have
- * made the change. The backoff is Retry-After plus random jitter, because many callers retry at the same time. Rejects only if the signal is
- * aborted, with its reason.
+ * Retries a call until it has a final answer or the deadline has passed. Resolves to status 0 if the outcome
+ * is unknown: the service may have made the change. The backoff is Retry-After plus random jitter, because
+ * many callers retry at the same time. Rejects only if the signal is aborted, with its reason.
  */
 export async function sendUntilFinal(transport: Transport, settings: Settings, call: Call, limits: Limits) {
   const { answerWithinMs, attemptWithinMs, onRetry } = settings;

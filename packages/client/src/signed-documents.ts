@@ -37,7 +37,10 @@ export function readEvent(jws: string, keys: PassKeySet, settings: Partial<DoorS
   return isRecent(event.at, settings) ? event : 'event-stale';
 }
 
-/** Returns the content of the pages if they are the complete and recent list of this event and partner, otherwise their fault. */
+/**
+ * Returns the content of the pages if they are the complete and recent list of this event and partner,
+ * otherwise their fault.
+ */
 export function readRevocations(settings: Omit<DoorSettings, 'event'>): Revocations | RevocationsFault {
   const { keys, eventId, partnerId } = settings;
   const pages: RevocationPage[] = [];

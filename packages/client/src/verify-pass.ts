@@ -32,8 +32,9 @@ const PASS = /^FG2\.([0-9A-V]{132})$/;
 const FIELDS_BYTES = 18;
 
 /**
- * Returns whether a pass is valid now, and the reason if it is not. Needs no network. The keys, the event id and the partner must come
- * from a trusted source. The pass and the documents can come from any source. Does not detect a pass that was already used.
+ * Returns whether a pass is valid now, and the reason if it is not. Needs no network. The keys, the event id
+ * and the partner must come from a trusted source. The pass and the documents can come from any source. Does
+ * not detect a pass that was already used.
  */
 export function verifyPass(pass: string, settings: DoorSettings): PassVerdict {
   const refused = (reason: PassRefusal) => ({ valid: false, reason }) as const;
@@ -67,7 +68,10 @@ function readPass(pass: string, { keys, eventId }: DoorSettings) {
   return { ticketId: fields.readUInt32BE(6), serial: Number(fields.readBigUInt64BE(10)) };
 }
 
-/** Returns the 82 bytes of 132 base32hex characters. The last four bits must be zero, so that a pass has only one form. */
+/**
+ * Returns the 82 bytes of 132 base32hex characters. The last four bits must be zero, so that a pass has only
+ * one form.
+ */
 function fromBase32(text: string) {
   let bits = 0n;
   for (const character of text) bits = (bits << 5n) | BigInt(Number.parseInt(character, 32));

@@ -23,12 +23,14 @@ export interface ReceivedWebhook {
 }
 
 const NOT_RAW =
-  'verifyWebhook: pass the raw body, a string or bytes as they were received. A framework that parses JSON replaces it, and the ' +
+  'verifyWebhook: pass the raw body, a string or bytes as they were received. A framework that parses ' +
+  'JSON replaces it, and the ' +
   'signature covers each byte';
 
 /**
- * Returns the verified message. Throws WebhookVerificationError if no signature is valid, or if the message is not recent. A message can
- * arrive again with the same `webhook-id`: process each id once. Throws a FloodgateError if the body is not the raw body.
+ * Returns the verified message. Throws WebhookVerificationError if no signature is valid, or if the message
+ * is not recent. A message can arrive again with the same `webhook-id`: process each id once. Throws a
+ * FloodgateError if the body is not the raw body.
  */
 export function verifyWebhook(received: ReceivedWebhook): WebhookMessage {
   const body = bytesOf(received.body);

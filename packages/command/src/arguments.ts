@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 
-// Parsers for the operator's input. Each returns a value or throws an error that says what it expected. Commander adds the name of
-// the option to the error. The action that receives a value checks the value's other rules.
+// Parsers for the operator's input. Each returns a value or throws an error that says what it expected.
+// Commander adds the name of the option to the error. The action that receives a value checks the value's
+// other rules.
 
 const INT4_MAX = 2_147_483_647;
 const MAX_DAYS = 3_650;

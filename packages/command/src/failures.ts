@@ -7,7 +7,10 @@ export class Unreachable extends Failure {
   override name = 'Unreachable';
 }
 
-/** Returns the error line of a failed command (or null), without stack trace or password, and its exit code: 2 for wrong input. */
+/**
+ * Returns the error line of a failed command (or null), without stack trace or password, and its exit code: 2
+ * for wrong input.
+ */
 export function endingOf(error: unknown) {
   // Commander also throws after --help and --version, which are not failures.
   if (error instanceof CommanderError && error.exitCode === 0) return { line: null, exitCode: 0 };

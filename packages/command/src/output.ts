@@ -21,8 +21,8 @@ const HEADINGS: Record<string, string> = {
 };
 
 /**
- * Returns a table of things with the same fields. Numbers are aligned right. The headings are the names of the fields: "open keys" for
- * `openKeys`.
+ * Returns a table of things with the same fields. Numbers are aligned right. The headings are the names of
+ * the fields: "open keys" for `openKeys`.
  */
 export function tableOf(things: readonly Record<string, Cell>[]) {
   if (things.length === 0) return '(none)';

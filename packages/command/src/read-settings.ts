@@ -9,7 +9,10 @@ const WithQueue = Type.Object(settings);
 /** Settings of the operator's command. */
 export const CliEnvironment = Type.Object({ ...settings, QUEUE_URL: Type.Optional(settings.QUEUE_URL) });
 
-/** Returns the database's URL, and the queue if QUEUE_URL is set. Throws ConfigError, also if a needed queue is not set. */
+/**
+ * Returns the database's URL, and the queue if QUEUE_URL is set. Throws ConfigError, also if a needed queue
+ * is not set.
+ */
 export function readSettings(env: NodeJS.ProcessEnv, needsQueue: boolean) {
   const config = loadConfig(needsQueue ? WithQueue : CliEnvironment, env);
   const { DATABASE_URL: databaseUrl, QUEUE_URL: url, QUEUE_NAMESPACE: namespace } = config;

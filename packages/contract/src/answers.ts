@@ -53,8 +53,10 @@ export const RegistrationStatus = closed('RegistrationStatus', {
   passReference: PassReference,
   state: oneOf(
     ['held', 'reserved', 'confirmed', 'cancelled', 'failed'],
-    'held: the seat is kept until the hold expires. To keep it longer, confirm the registration. reserved: the seat is taken, and ' +
-      'finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays taken. cancelled: the seat was released.',
+    'held: the seat is kept until the hold expires. To keep it longer, confirm the registration. ' +
+      'reserved: the seat is taken, and ' +
+      'finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays ' +
+      'taken. cancelled: the seat was released.',
     'confirmed',
   ),
   ...ticketOfEvent,
@@ -120,7 +122,8 @@ export const RegistrationListQuery = Type.Object({
   ),
   partnerReference: parameter(
     '^[^\\x00-\\x1f\\x7f]{1,64}$',
-    'Optional, 1 to 64 characters. Lists the registrations with this reference of yours instead of changes: each once, as it is ' +
+    'Optional, 1 to 64 characters. Lists the registrations with this reference of yours instead of ' +
+      'changes: each once, as it is ' +
       'now, oldest first',
   ),
   include: Type.Optional(
@@ -172,7 +175,8 @@ export const RevocationQuery = Type.Pick(RegistrationListQuery, ['after', 'limit
 /** A page of revoked passes. */
 export const RevokedPasses = closed('RevokedPasses', {
   revocations: Text(
-    'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON with `event`, `partner`, `after`, `cursor`, `more`, `serials` and `at`.',
+    'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON with `event`, `partner`, `after`, `cursor`, ' +
+      '`more`, `serials` and `at`.',
     'eyJhbGciOiJFZERTQSIsImtpZCI6IjEiLCJ0eXAiOiJmbG9vZGdhdGUtcmV2b2NhdGlvbnMifQ.eyJldmVudCI6MTA0….3DRDn08sU9Hld…',
   ),
   ...pageEnd,
@@ -181,7 +185,8 @@ export const RevokedPasses = closed('RevokedPasses', {
 /** The signed event document for doors. */
 export const SignedEvent = closed('SignedEvent', {
   event: Text(
-    'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON with `event`, `eventRef`, `revision`, `name`, `venue`, `timeZone`, ' +
+    'A JWS (RFC 7515, compact, EdDSA). Its payload is JSON with `event`, `eventRef`, `revision`, `name`, ' +
+      '`venue`, `timeZone`, ' +
       '`startsAt`, `endsAt`, `validFrom`, `validUntil` and `at`.',
     'eyJhbGciOiJFZERTQSIsImtpZCI6IjEiLCJ0eXAiOiJmbG9vZGdhdGUtZXZlbnQifQ.eyJldmVudCI6MTA0….z0qw-E9RbelqG…',
   ),
@@ -193,7 +198,8 @@ const Admission = closed('Admission', {
   device: Text('Name of the device that scanned the pass.', 'Scanner 3'),
   state: oneOf(
     ['admitted', 'again', 'undone'],
-    'admitted: the person was let in. again: the person was let in although the pass was admitted before, by a device without ' +
+    'admitted: the person was let in. again: the person was let in although the pass was admitted ' +
+      'before, by a device without ' +
       'network. undone: the scan was taken back.',
     'admitted',
   ),

@@ -3,8 +3,9 @@ import { closed } from './fields.ts';
 import { RESPONSE_CODES, type FailureCode } from './response-codes.ts';
 
 /**
- * Version of the contract with partners, in the OpenAPI document and the API's changelog. The first number is the version in
- * the paths and does not change. Additions increase the second number, better descriptions the third.
+ * Version of the contract with partners, in the OpenAPI document and the API's changelog. The first number is
+ * the version in the paths and does not change. Additions increase the second number, better descriptions the
+ * third.
  */
 export const CONTRACT_VERSION = '1.1.0';
 

@@ -1,7 +1,8 @@
 import { Kind, Type, TypeRegistry, type TProperties, type TSchema, type TString } from '@sinclair/typebox';
 import { UUID_PATTERN } from './formats.ts';
 
-// Builders of schemas. A one-word title becomes the name of the schema in the OpenAPI document, and of the type in generated clients.
+// Builders of schemas. A one-word title becomes the name of the schema in the OpenAPI document, and of the
+// type in generated clients.
 
 /** A field with its description, an example and its rules. */
 export const Text = (description: string, example: string, rules: object = {}) =>
@@ -29,7 +30,8 @@ export const Uuid = (description: string, example = '0197a3c2-5d1e-7c44-9b1f-0a2
 export const nullableTimestamp = (description: string, example: string | null = null) =>
   nullable(description, example, Type.String({ format: 'date-time' }));
 
-// TypeBox has enums only as unions. In the OpenAPI document a union becomes `anyOf`, which generated clients handle badly.
+// TypeBox has enums only as unions. In the OpenAPI document a union becomes `anyOf`, which generated clients
+// handle badly.
 TypeRegistry.Set<{ enum: readonly unknown[] }>('OneOf', (schema, value) => schema.enum.includes(value));
 
 /** One of these texts, or null if it is listed. An optional parameter has no example, because tools would send it. */

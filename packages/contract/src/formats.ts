@@ -30,8 +30,8 @@ const INT4_MAX = 2_147_483_647;
 const PASS_REFERENCE = /^([A-Z][A-Z0-9]{1,7})-([1-9][0-9]{0,9})-([1-9][0-9]{0,15})-([1-9][0-9]{9})$/;
 
 /**
- * The parts of a pass reference, `<prefix>-<eventId>-<serial>-<passCode>`. The serial is unique over all events. The pass code has
- * ten random digits.
+ * The parts of a pass reference, `<prefix>-<eventId>-<serial>-<passCode>`. The serial is unique over all
+ * events. The pass code has ten random digits.
  */
 type PassReferenceParts = Record<'eventId' | 'serial' | 'passCode', number> & { prefix: string };
 
@@ -51,7 +51,10 @@ const IN_TEXT = /\b([A-Z][A-Z0-9]{1,7}-[1-9][0-9]{0,9}-[1-9][0-9]{0,15}-)[1-9][0
 /** Stands for the pass code. */
 const MASK = '\u2026';
 
-/** Returns the text without the codes of pass references, `GALA-1001-1-…`: with its code, a pass reference opens the door. */
+/**
+ * Returns the text without the codes of pass references, `GALA-1001-1-…`: with its code, a pass reference
+ * opens the door.
+ */
 export const maskPassCodes = (text: string) => text.replaceAll(IN_TEXT, `$1${MASK}`);
 
 /** Returns what a pass reference names, without its code. It can be masked. Null: the text is none. */

@@ -10,8 +10,8 @@ export const CallerHeaders = Type.Object({
 });
 
 /**
- * Optional headers of Register For Event. The title is the error message for an invalid header. They have no examples, because
- * tools would send them.
+ * Optional headers of Register For Event. The title is the error message for an invalid header. They have no
+ * examples, because tools would send them.
  */
 export const RegisterHeaders = Type.Partial(
   Type.Object({
@@ -21,15 +21,18 @@ export const RegisterHeaders = Type.Partial(
       pattern: '^[\\x21-\\x7e]*$',
       title: 'Idempotency-Key: 1 to 255 visible ASCII characters',
       description:
-        'Makes retries safe. For 24 hours, the same key with the same request returns the first answer again, with the header ' +
+        'Makes retries safe. For 24 hours, the same key with the same request returns the first answer ' +
+        'again, with the header ' +
         'Idempotent-Replayed: true. 1 to 255 visible ASCII characters. The key is scoped to the partner and the event.',
     }),
     'hold-for': Type.String({
       pattern: '^(?:[6-9][0-9]|[1-9][0-9]{2}|1[0-7][0-9]{2}|1800)$',
       title: 'Hold-For: seconds, a whole number from 60 to 1800',
       description:
-        'Holds the seats for this number of seconds, from 60 to 1800, by the clock of the service. Confirm Registration keeps a ' +
-        'seat. Otherwise the registration is cancelled when its hold expires. Without this header, registrations are permanent.',
+        'Holds the seats for this number of seconds, from 60 to 1800, by the clock of the service. ' +
+        'Confirm Registration keeps a ' +
+        'seat. Otherwise the registration is cancelled when its hold expires. Without this header, ' +
+        'registrations are permanent.',
     }),
   }),
 );
@@ -56,7 +59,8 @@ export const ANSWER_HEADERS = {
     '"partner";q=100;w=1',
   ),
   RateLimit: Text(
-    'Approximate number of remaining requests (`r`), and seconds until the reset (`t`). Sent only if you have a rate limit.',
+    'Approximate number of remaining requests (`r`), and seconds until the reset (`t`). Sent only if you ' +
+      'have a rate limit.',
     '"partner";r=42;t=1',
   ),
   'Retry-After': Whole(
@@ -65,7 +69,8 @@ export const ANSWER_HEADERS = {
     { minimum: 1, maximum: MAX_RETRY_AFTER_SECONDS },
   ),
   'X-Invalid-Fields': Text(
-    'Invalid fields, as a JSON array of `field` and `rule` in ASCII. Sent only if the request has `X-Error-Details: json`. ' +
+    'Invalid fields, as a JSON array of `field` and `rule` in ASCII. Sent only if the request has ' +
+      '`X-Error-Details: json`. ' +
       'Lists at most the first 50 fields, in at most 4 KiB, and never contains the values that you sent.',
     '[{"field":"fullName","rule":"required"},{"field":"emailAddress","rule":"format"}]',
   ),

@@ -81,7 +81,8 @@ export const Hold = closed('Hold', {
   partnerReference: nullable('Your own reference. null: you sent none.', 'order-4711'),
   state: oneOf(
     ['held', 'confirmed', 'cancelled'],
-    'held: a seat waits for its attendee. confirmed: the hold is confirmed. cancelled: all seats were released, or the hold expired.',
+    'held: a seat waits for its attendee. confirmed: the hold is confirmed. cancelled: all seats were ' +
+      'released, or the hold expired.',
     'held',
   ),
   dateExpires: nullableTimestamp(
@@ -122,7 +123,8 @@ export const WaitingPath = Type.Object({ entry: Uuid('The reference of the entry
 /** An entry of a waiting list. */
 export const WaitingEntry = closed('WaitingEntry', {
   entry: Text(
-    'The reference of the entry. While the state is offered, it is also the reference of the hold: Confirm Hold accepts the offer.',
+    'The reference of the entry. While the state is offered, it is also the reference of the hold: ' +
+      'Confirm Hold accepts the offer.',
     WaitingPath.properties.entry.examples![0] as string,
   ),
   organizedEventTicketID: ticketOfEvent.organizedEventTicketID,
@@ -131,17 +133,20 @@ export const WaitingEntry = closed('WaitingEntry', {
   state: oneOf(
     ['waiting', 'offered', 'confirmed', 'expired', 'left'],
     'waiting: no offer yet. offered: seats are held until dateExpires. confirmed: the offer was accepted. ' +
-      'expired: the offer was not accepted in time, its seats were cancelled, or the list was closed. left: you left the list or ' +
+      'expired: the offer was not accepted in time, its seats were cancelled, or the list was closed. ' +
+      'left: you left the list or ' +
       'declined the offer.',
     'waiting',
   ),
   position: nullable(
-    'Place in the list of those who wait for this ticket, from 1. 1001: further back than place 1,000. null: the entry does not wait.',
+    'Place in the list of those who wait for this ticket, from 1. 1001: further back than place 1,000. ' +
+      'null: the entry does not wait.',
     12,
     Type.Integer(),
   ),
   skipped: Whole(
-    'How many later entries got an offer first, at most 1,000: because the free seats were too few for this entry, or because you ' +
+    'How many later entries got an offer first, at most 1,000: because the free seats were too few for ' +
+      'this entry, or because you ' +
       'held your share of the ticket.',
     0,
   ),

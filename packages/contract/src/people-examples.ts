@@ -10,7 +10,10 @@ interface PersonExample {
   why: string;
 }
 
-/** The rules of people.ts by example. The tests of the service and of the client walk over them, and the guide shows them. */
+/**
+ * The rules of people.ts by example. The tests of the service and of the client walk over them, and the guide
+ * shows them.
+ */
 export const PERSON_EXAMPLES: readonly PersonExample[] = [
   { field: 'fullName', sent: '  Jane Doe\t', stored: 'Jane Doe', why: 'white space around it' },
   {

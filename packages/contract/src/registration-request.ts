@@ -5,9 +5,9 @@ import { closed, oneOf, open, Text, Whole } from './fields.ts';
 import { NAME_PATTERN, PHONE_PATTERN, PRINTABLE } from './people.ts';
 import type { FailureCode } from './response-codes.ts';
 
-// Patterns use no \p, look-ahead or similar features, so that tools in other languages can use them (Python's re and pydantic, Go,
-// Rust, Java). people.ts says what the texts may contain, and why. The schemas describe the texts as they are stored: normalizePerson
-// comes before the validation.
+// Patterns use no \p, look-ahead or similar features, so that tools in other languages can use them (Python's
+// re and pydantic, Go, Rust, Java). people.ts says what the texts may contain, and why. The schemas describe
+// the texts as they are stored: normalizePerson comes before the validation.
 
 const nullableText = (description: string, example: string, rules: object) =>
   Type.Optional(
@@ -23,7 +23,8 @@ const freeText = (maxLength: number, example: string) =>
 
 /** The partner's own reference of a registration or hold. */
 export const PartnerReference = nullableText(
-  'Optional, your own reference such as an order number: 1 to 64 characters, no control or text direction characters. ' +
+  'Optional, your own reference such as an order number: 1 to 64 characters, no control or text ' +
+    'direction characters. ' +
     'Several registrations may have the same',
   'order-4711',
   { minLength: 1, maxLength: 64, pattern: PRINTABLE },
@@ -37,12 +38,14 @@ export const RegistrationRequest = open(
   'RegistrationRequest',
   {
     fullName: Text(
-      'Required, 1 to 255 characters after trimming, one of them visible, no control or text direction characters inside',
+      'Required, 1 to 255 characters after trimming, one of them visible, no control or text direction ' +
+        'characters inside',
       'Jane Doe',
       { minLength: 1, maxLength: 255, pattern: NAME_PATTERN },
     ),
     emailAddress: Text(
-      'Required, an e-mail address of at most 254 characters, with only ASCII before the @ and a dot in the domain after it',
+      'Required, an e-mail address of at most 254 characters, with only ASCII before the @ and a dot in ' +
+        'the domain after it',
       'jane@example.com',
       { maxLength: 254, format: 'email' },
     ),
@@ -68,8 +71,9 @@ export const RegistrationRequest = open(
 export type RegistrationRequest = Static<typeof RegistrationRequest>;
 
 /**
- * Maximum size of a body, unless the route has its own limit: the longest valid body of Register For Event with every character
- * escaped (\ud83d\ude00), as Python's json does by default, and 4 KiB for unknown fields and white space. A test verifies this sum.
+ * Maximum size of a body, unless the route has its own limit: the longest valid body of Register For Event
+ * with every character escaped (\ud83d\ude00), as Python's json does by default, and 4 KiB for unknown fields
+ * and white space. A test verifies this sum.
  */
 export const BODY_LIMIT_BYTES = 36 * 1024;
 

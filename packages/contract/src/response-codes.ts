@@ -25,7 +25,8 @@ export const RESPONSE_CODES = {
   }),
   '10': entry([400, 413, 415, 431], 'The request is not well-formed', {
     meaning:
-      'The HTTP request is malformed, the headers are too large, the URL is longer than 2,048 characters, or the body is too large, is not JSON or has another media type.',
+      'The HTTP request is malformed, the headers are too large, the URL is longer than 2,048 ' +
+      'characters, or the body is too large, is not JSON or has another media type.',
     remedy:
       'Send JSON in UTF-8, uncompressed, as application/json, within the size limit. The message says what is wrong.',
   }),
@@ -55,7 +56,8 @@ export const RESPONSE_CODES = {
   }),
   '32': entry([409], 'The ticket is sold out', {
     meaning:
-      'The ticket has too few seats that you can sell: the others are taken, held, reserved for other partners or kept for its ' +
+      'The ticket has too few seats that you can sell: the others are taken, held, reserved for other ' +
+      'partners or kept for its ' +
       'waiting list, or you have sold as many as the operator lets you sell. The message says which.',
     remedy:
       'Offer another ticket from Get Tickets, or join the waiting list of this one. A cancellation can free a seat.',
@@ -66,32 +68,42 @@ export const RESPONSE_CODES = {
   }),
   '34': entry([404], 'No such registration', {
     meaning:
-      'Under this event you have no registration with this pass reference, no such hold, or no such entry of a waiting list.',
+      'Under this event you have no registration with this pass reference, no such hold, or no such ' +
+      'entry of a waiting list.',
     remedy: 'Check that the reference is complete, is yours, and belongs to the event in x-event-ref.',
   }),
   '35': entry([409], "The registration's state does not allow this", {
     meaning:
-      'The cancellation deadline has passed; the seat was admitted at the door; the attendee was changed; the hold or the entry of a ' +
-      'waiting list has expired, was released or left, or is confirmed already; the registration is cancelled or still held; or a ' +
+      'The cancellation deadline has passed; the seat was admitted at the door; the attendee was ' +
+      'changed; the hold or the entry of a ' +
+      'waiting list has expired, was released or left, or is confirmed already; the registration is ' +
+      'cancelled or still held; or a ' +
       'pass was requested for a registration that is not confirmed. The message names the state.',
     remedy:
-      'To cancel after the deadline or after an admission, ask the operator. After a change of attendee, cancel the new registration. After a hold has expired, register the attendee or hold seats ' +
-      'again. After an entry has expired, join again with another key. For a pass, wait until Get Registration answers confirmed.',
+      'To cancel after the deadline or after an admission, ask the operator. After a change of attendee, ' +
+      'cancel the new registration. After a hold has expired, register the attendee or hold seats ' +
+      'again. After an entry has expired, join again with another key. For a pass, wait until Get ' +
+      'Registration answers confirmed.',
   }),
   '36': entry([409], 'Not registered: another registration of the call was refused', {
     meaning: 'The call had mode "all", and another registration in it was refused.',
     remedy:
-      'This registration is valid. Correct or remove the registrations with another code, then send the call again with a new Idempotency-Key.',
+      'This registration is valid. Correct or remove the registrations with another code, then send the ' +
+      'call again with a new Idempotency-Key.',
   }),
   '37': entry([409], 'You already hold your maximum number of seats of this ticket', {
     meaning:
-      'The call is Hold Seats or has the header Hold-For, and with it you would hold more than your share of the ticket: 20 % of its ' +
-      'seats unless the operator has set another share or reserved more seats for you, and at least four seats. Open offers of its ' +
-      'waiting list count as held. Or the call is Join Waiting List, and your entries wait for as many seats as the ticket has. ' +
+      'The call is Hold Seats or has the header Hold-For, and with it you would hold more than your ' +
+      'share of the ticket: 20 % of its ' +
+      'seats unless the operator has set another share or reserved more seats for you, and at least four ' +
+      'seats. Open offers of its ' +
+      'waiting list count as held. Or the call is Join Waiting List, and your entries wait for as many ' +
+      'seats as the ticket has. ' +
       'The message says the limit.',
     remedy:
       'Confirm or cancel held registrations of this ticket, or release holds, then send the call again with a new ' +
-      'Idempotency-Key. A registration without Hold-For has no such limit. For Join Waiting List, leave with other entries first.',
+      'Idempotency-Key. A registration without Hold-For has no such limit. For Join Waiting List, leave ' +
+      'with other entries first.',
   }),
   '38': entry([409], 'The ticket is not sold out', {
     meaning: 'The ticket has free seats and nobody waits for it, so nobody can join its waiting list.',
@@ -113,7 +125,8 @@ export const RESPONSE_CODES = {
     meaning:
       'The rate limit is exceeded. Without Retry-After, the call is larger than the limit and can never pass.',
     remedy:
-      'Wait for Retry-After, then send the same request. If this happens often, send fewer requests at once or ask for a higher limit. ' +
+      'Wait for Retry-After, then send the same request. If this happens often, send fewer requests at ' +
+      'once or ask for a higher limit. ' +
       'Without Retry-After, send smaller calls.',
     retryAfterSeconds: 1,
   }),
@@ -139,7 +152,8 @@ export const RESPONSE_CODES = {
   }),
   '91': entry([503], 'The outcome is unknown; retry with the same Idempotency-Key', {
     remedy:
-      'Send the same request with the same Idempotency-Key until you get another code. Without a key, ask the operator before you retry.',
+      'Send the same request with the same Idempotency-Key until you get another code. Without a key, ' +
+      'ask the operator before you retry.',
     retryAfterSeconds: 1,
   }),
   '99': entry([500], 'Unexpected error', {

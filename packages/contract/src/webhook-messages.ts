@@ -38,7 +38,8 @@ const AdmissionEntry = open(
     dateAdmitted: Timestamp('Time of the admission.'),
     dateChanged: Timestamp('Time at which the service learned of the admission.'),
   },
-  'A person was let in. admitted_again: although the pass was admitted before. List Admissions has all admissions of the pass.',
+  'A person was let in. admitted_again: although the pass was admitted before. List Admissions has all ' +
+    'admissions of the pass.',
 );
 
 const { entry, seats, partnerReference } = WaitingEntry.properties;
@@ -83,7 +84,8 @@ const message = (operationId: string, summary: string, schema: object) => ({
     operationId,
     summary,
     description:
-      'Answer with any 2xx status after you have stored the message. Status 410 disables the webhook. After any other answer the service retries the message.',
+      'Answer with any 2xx status after you have stored the message. Status 410 disables the webhook. ' +
+      'After any other answer the service retries the message.',
     tags: ['Webhooks'],
     // The service signs the message. The partner's key is not sent.
     security: [],

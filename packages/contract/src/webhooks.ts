@@ -36,7 +36,8 @@ const fields = {
     },
   ),
   entriesPerMessage: Whole(
-    `The maximum number of entries in one message, from 1 to ${ENTRY_LIMIT}. Default: ${DEFAULT_WEBHOOK_ENTRY_LIMIT}. A message with several entries has at most 20 KiB`,
+    `The maximum number of entries in one message, from 1 to ${ENTRY_LIMIT}. Default: ` +
+      `${DEFAULT_WEBHOOK_ENTRY_LIMIT}. A message with several entries has at most 20 KiB`,
     DEFAULT_WEBHOOK_ENTRY_LIMIT,
     { minimum: 1, maximum: ENTRY_LIMIT },
   ),
@@ -66,7 +67,8 @@ export const WebhookRequest = open('WebhookRequest', {
   ),
   paused: Type.Optional(
     Flag(
-      'true: no message is sent until you resume the webhook, so you can configure the secret in your receiver first. Default: false',
+      'true: no message is sent until you resume the webhook, so you can configure the secret in your ' +
+        'receiver first. Default: false',
       false,
     ),
   ),
@@ -83,7 +85,8 @@ export const WebhookReplay = open('WebhookReplay', {
 export const WebhookRotation = open('WebhookRotation', {
   overlapHours: Type.Optional(
     Whole(
-      `Number of hours during which messages are also signed with the previous secret, from 0 to ${OVERLAP_LIMIT_HOURS}. Default: ${DEFAULT_WEBHOOK_OVERLAP_HOURS}`,
+      'Number of hours during which messages are also signed with the previous secret, from 0 to ' +
+        `${OVERLAP_LIMIT_HOURS}. Default: ${DEFAULT_WEBHOOK_OVERLAP_HOURS}`,
       DEFAULT_WEBHOOK_OVERLAP_HOURS,
       { minimum: 0, maximum: OVERLAP_LIMIT_HOURS },
     ),
@@ -102,7 +105,8 @@ export const Webhook = closed('Webhook', {
   include: Type.Optional(include),
   state: oneOf(
     ['active', 'paused', 'disabled'],
-    'active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, see disabledReason.',
+    'active: messages are sent. paused: you or the operator paused it. disabled: the service stopped it, ' +
+      'see disabledReason.',
     'active',
   ),
   disabledReason: oneOf(
@@ -151,7 +155,8 @@ export const WebhookAttempt = closed('WebhookAttempt', {
   milliseconds: Whole('Duration of the attempt in milliseconds.', 38),
   outcome: oneOf(
     ['delivered', 'slowed', 'gone', 'refused', 'failed', 'stopped'],
-    'delivered: the receiver answered 2xx. slowed: 429, 502, 503 or 504 with Retry-After. gone: 410. refused: another status. ' +
+    'delivered: the receiver answered 2xx. slowed: 429, 502, 503 or 504 with Retry-After. gone: 410. ' +
+      'refused: another status. ' +
       'failed: no answer. stopped: the service was stopped during the attempt.',
     'delivered',
   ),

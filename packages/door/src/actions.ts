@@ -121,7 +121,10 @@ export const renewDeviceCodeAction = defineAction({
   },
 });
 
-/** Revokes a device, which then erases its data. A lost one never sends its last scans, and the report says so. Safe to repeat. */
+/**
+ * Revokes a device, which then erases its data. A lost one never sends its last scans, and the report says
+ * so. Safe to repeat.
+ */
 export const revokeDeviceAction = defineAction({
   name: 'device.revoke',
   input: Type.Object({ eventId: Id, deviceId: Id, lost: Type.Optional(Flag) }),

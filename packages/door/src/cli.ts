@@ -8,6 +8,9 @@ import type { Device } from './devices.ts';
 import type { Gate } from './gates.ts';
 import type { DoorReport } from './report.ts';
 
+/** What the report of the doors says if no ticket let in more people than it has seats. */
+const PROVED = 'no ticket let in more people than it has seats, without the exceptions';
+
 const EVENT = ['<eventId>', 'the event', parseId] as const;
 const DEVICE = ['<deviceId>', 'the device', parseId] as const;
 
@@ -150,7 +153,7 @@ function reportText({ name, complete, open, except, conflicts, ...report }: Door
     ...[...open, ...except].map((line) => `  ${line}`),
     `\n${tableOf(gates)}`,
     `\n${tableOf(devices)}`,
-    `\npeople and seats: ${report.proved ? 'no ticket let in more people than it has seats, without the exceptions' : 'MORE PEOPLE THAN SEATS'}`,
+    `\npeople and seats: ${report.proved ? PROVED : 'MORE PEOPLE THAN SEATS'}`,
     tableOf(tickets),
     `\nconflicts: ${conflicts.length}`,
     ...conflicts.map((one) => `  ${passesOf(one)}: ${side(one.first)}, again ${side(one.again)}`),

@@ -23,8 +23,8 @@ export type Recorded =
   { outcomes: RecordedScan[] } | { problem: 'revoked' } | { problem: 'forked'; counter: number };
 
 /**
- * Records scans of a device, and resolves to their outcomes. Safe to repeat. Throws InvalidInput if the signature is wrong, or if the scans
- * are not a chain.
+ * Records scans of a device, and resolves to their outcomes. Safe to repeat. Throws InvalidInput if the
+ * signature is wrong, or if the scans are not a chain.
  */
 export async function recordScans(
   db: Database,
@@ -41,7 +41,8 @@ export async function recordScans(
   const rows = await rowsOf(device, scans, hashes, skewMs, await signer.keys());
   const { rows: answers } = await sql<{ recorded: Recorded }>`
     select record_scans(
-      ${device.shardId}::integer, ${device.deviceId}::integer, ${JSON.stringify(rows)}::json, ${scans[0]!.counter}::bigint,
+      ${device.shardId}::integer, ${device.deviceId}::integer, ${JSON.stringify(rows)}::json,
+      ${scans[0]!.counter}::bigint,
       ${last.counter}::bigint, ${skewMs}::bigint, ${validFrom}::timestamptz, ${validUntil}::timestamptz,
       ${Buffer.from(signature, 'base64url')}::bytea, ${sentAt}::text
     ) as recorded`.execute(db);

@@ -36,7 +36,8 @@ async function createCluster(options: ClusterOptions, secret: string) {
     await writeFile(secret, password, { flag: 'wx', mode: 0o600, flush: true });
     for (const file of [temporary, secret]) await handOver(programs, file);
     const access = [`--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${secret}`];
-    // Sorts by bytes, as C does, and knows the case of every letter. Programs that are not embedded may be older than this locale.
+    // Sorts by bytes, as C does, and knows the case of every letter. Programs that are not embedded may be
+    // older than this locale.
     const locale = programsDir ? [] : ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const content = ['--encoding=UTF8', '--locale=C', ...locale, '--no-instructions'];
     const [noSync, noFsync] = settings?.['fsync'] === 'off' ? [['--no-sync'], ['-F']] : [[], []];

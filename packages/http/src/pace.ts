@@ -5,7 +5,10 @@ const PER_SECOND = 1_000;
 const BURST = 200;
 const TURN_MS = 10;
 const PER_TURN = (PER_SECOND * TURN_MS) / 1_000;
-/** A caller can send many requests without waiting for answers, so memory needs a bound. Answers beyond it do not wait. */
+/**
+ * A caller can send many requests without waiting for answers, so memory needs a bound. Answers beyond it do
+ * not wait.
+ */
 const WAITING_LIMIT = 2_000;
 
 /**

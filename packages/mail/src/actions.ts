@@ -12,8 +12,8 @@ import { sql } from 'kysely';
 const SWITCH_LOCK = 0x6d61696c;
 
 /**
- * Locks the switch of an event's e-mails until the transaction ends. Returns the journal consumer that queues them; undefined if they are
- * disabled. Throws Failure if there is no such event.
+ * Locks the switch of an event's e-mails until the transaction ends. Returns the journal consumer that queues
+ * them; undefined if they are disabled. Throws Failure if there is no such event.
  */
 async function lockSwitch(db: Database, eventId: number) {
   await keepInShard(db, eventId);

@@ -15,7 +15,10 @@ interface Sample {
   value: number;
 }
 
-/** The metrics of a process, in the OpenMetrics format. All names begin with `floodgate_` and the name of the service. */
+/**
+ * The metrics of a process, in the OpenMetrics format. All names begin with `floodgate_` and the name of the
+ * service.
+ */
 export class Metrics {
   readonly #registry = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
   readonly #prefix: string;
@@ -47,8 +50,8 @@ export class Metrics {
   }
 
   /**
-   * Adds a metric that the caller counts itself, for events of each request: the library's own counter and histogram cost a tenth of a
-   * registration. `read` returns the samples of a scrape.
+   * Adds a metric that the caller counts itself, for events of each request: the library's own counter and
+   * histogram cost a tenth of a registration. `read` returns the samples of a scrape.
    */
   counted(name: string, help: string, type: 'counter' | 'histogram', read: (metric: string) => Sample[]) {
     const named = { name: this.#prefix + name, help, type };

@@ -2,7 +2,10 @@ import { inCamelCase, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { createAccessText, parseAccessText } from './secrets.ts';
 
-/** The subjects of operations. `attendees`: names, addresses and answers of people. `access`: operators, sessions and tokens. */
+/**
+ * The subjects of operations. `attendees`: names, addresses and answers of people. `access`: operators,
+ * sessions and tokens.
+ */
 const AREAS = [
   'events',
   'tickets',

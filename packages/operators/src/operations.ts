@@ -84,7 +84,10 @@ type FieldsOf<Path extends string> = Path extends `${string}{${infer Field}}${in
   ? Field | FieldsOf<Rest>
   : never;
 
-/** Returns functions that make operations on a subject. Those that read require its read scope, and actions its write scope. */
+/**
+ * Returns functions that make operations on a subject. Those that read require its read scope, and actions
+ * its write scope.
+ */
 export function operationsOn(area: Area) {
   const headed = (route: Route, summary: string, right: 'read' | 'write') => {
     const [method, path] = route.split(' ') as [Method, string];
@@ -99,7 +102,10 @@ export function operationsOn(area: Area) {
       input: Input & { properties: Record<FieldsOf<Path>, unknown> },
       read: (db: Database, input: Static<Input>, caller: Caller) => Promise<Result>,
     ) => defineQuery<Input, Result>({ ...headed(route, summary, 'read'), id, input }, read),
-    /** Returns an operation that performs an action. Its id is the action's name: "ticketUpdate" for "ticket.update". */
+    /**
+     * Returns an operation that performs an action. Its id is the action's name: "ticketUpdate" for
+     * "ticket.update".
+     */
     actionOperation: <Path extends Route, Input extends TObject, Result>(
       route: Path,
       summary: string,

@@ -31,7 +31,10 @@ function parseFacts(facts: unknown): Static<typeof Facts> {
   return Value.Check(Facts, known) ? known : {};
 }
 
-/** Returns the task that reports this process, so that the console shows it. `read` must be cheap and return no attendee data. */
+/**
+ * Returns the task that reports this process, so that the console shows it. `read` must be cheap and return
+ * no attendee data.
+ */
 export function reportProcess(
   db: Database,
   { service, version }: Record<'service' | 'version', string>,

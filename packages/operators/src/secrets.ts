@@ -22,7 +22,10 @@ export async function hashPassword(password: string) {
   return `${salt.toString('hex')}$${hash.toString('hex')}`;
 }
 
-/** Returns whether the password has this hash. Takes the same time if there is none, so that nobody can find out who has one. */
+/**
+ * Returns whether the password has this hash. Takes the same time if there is none, so that nobody can find
+ * out who has one.
+ */
 export async function isPassword(password: string, stored: string | null) {
   const [salt, hash] = (stored ?? NOBODY).split('$').map((hex) => Buffer.from(hex, 'hex'));
   return timingSafeEqual(await derive(password.normalize(), salt!, BYTES, COST), hash!) && stored !== null;
@@ -49,7 +52,10 @@ export function createAccessText() {
   return { id, text: `fgo_${id}_${secret}`, secretHash: hashSecret(secret) };
 }
 
-/** Returns the id in the text of a session or token, and a function that compares its secret with a hash. Undefined: another text. */
+/**
+ * Returns the id in the text of a session or token, and a function that compares its secret with a hash.
+ * Undefined: another text.
+ */
 export function parseAccessText(text: string) {
   const [, id, secret] = ACCESS.exec(text) ?? [];
   if (!id || !secret) return undefined;

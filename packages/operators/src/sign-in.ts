@@ -14,9 +14,15 @@ const MOST_FAILURES = 5;
 const FORGET_MS = 60_000;
 /** Limit of remembered addresses, and pairs of address and name. */
 const MOST_REMEMBERED = 10_000;
-/** A caller that is refused without a check gets the answer as late as others. Otherwise 16 callers would keep the console busy with answers. */
+/**
+ * A caller that is refused without a check gets the answer as late as others. Otherwise 16 callers would keep
+ * the console busy with answers.
+ */
 const REFUSED_AFTER_MS = 300;
-/** After its first MOST_FAILURES wrong passwords, an address waits this much longer for the answer to each further one. */
+/**
+ * After its first MOST_FAILURES wrong passwords, an address waits this much longer for the answer to each
+ * further one.
+ */
 const LATER_BY_MS = 1_000;
 const LATEST_MS = 10_000;
 const LIMITS = { answerWithinMs: 20_000, patienceMs: 20_000, waitingLimit: 10 };
@@ -38,9 +44,10 @@ interface Operator {
 }
 
 /**
- * Returns a function that checks a name and a password. It resolves to the operator's id and the text by which the browser is known from now
- * on, or to undefined: the caller must not say why. Strangers share one core, known browsers another. Throws QueueFull if too many wait.
- * `compare` compares a password with a stored hash.
+ * Returns a function that checks a name and a password. It resolves to the operator's id and the text by
+ * which the browser is known from now on, or to undefined: the caller must not say why. Strangers share one
+ * core, known browsers another. Throws QueueFull if too many wait. `compare` compares a password with a
+ * stored hash.
  */
 export function createSignIn(db: Database, clock = systemClock, compare = isPassword) {
   const strangers = createStrangersQueue(clock);
@@ -64,7 +71,10 @@ export function createSignIn(db: Database, clock = systemClock, compare = isPass
 
   const refuse = () => sleep(clock, REFUSED_AFTER_MS).then(() => undefined);
 
-  /** Guessers try again when they have the answer. Without this wait those behind an operator's address fill its queue. */
+  /**
+   * Guessers try again when they have the answer. Without this wait those behind an operator's address fill
+   * its queue.
+   */
   async function checkStranger(attempt: Attempt, network: string, key: string) {
     const { name, isWanted } = attempt;
     const signedIn = await strangers(network, name, isWanted, () => check(attempt, key));
@@ -100,7 +110,10 @@ async function findDevice(db: Database, { name, device }: Attempt) {
   return operator && parsed.isOf(operator) ? parsed.id : undefined;
 }
 
-/** One check at a time: an address that tries many names, or a name that is tried by many, delays the others by one check per turn. */
+/**
+ * One check at a time: an address that tries many names, or a name that is tried by many, delays the others
+ * by one check per turn.
+ */
 function createStrangersQueue(clock: Clock) {
   const ofAll = createFairQueue({ ...LIMITS, clock });
   const newEntry = () => ({ run: createFairQueue({ ...LIMITS, clock }), callers: 0 });

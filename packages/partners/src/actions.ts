@@ -94,7 +94,8 @@ const TEN_YEARS_MS = 3_650 * 86_400_000;
 const KeyId = Type.String({
   pattern: '^[0-9a-f]{16}$',
   description:
-    '16 of 0–9 and a–f: the part of a secret key between "fg_" or "fg_test_" and the next "_"; never send the whole key',
+    '16 of 0–9 and a–f: the part of a secret key between "fg_" or "fg_test_" and the next "_"; never ' +
+    'send the whole key',
 });
 
 const EXPIRY_RULE = 'a time in the future, or never';

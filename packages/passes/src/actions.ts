@@ -10,7 +10,10 @@ const ROTATE_LOCK = 0x70617373;
 
 const stateOf = ({ retiredAt, withdrawnAt }: PassKey) => ({ retiredAt, withdrawnAt });
 
-/** Creates a new signing key. Passes signed by earlier keys stay valid. Concurrent rotations run one after the other. */
+/**
+ * Creates a new signing key. Passes signed by earlier keys stay valid. Concurrent rotations run one after the
+ * other.
+ */
 export const rotatePassKeyAction = defineAction({
   name: 'pass.rotate',
   input: Type.Object({}),

@@ -68,10 +68,11 @@ const NO_PRIVILEGE = '42501';
 export type PassCheck = Awaited<ReturnType<typeof checkPass>>;
 
 /**
- * Checks a token against the keys, the current times of its event and the state of its registration. Resolves to the content of the token,
- * even if its signature is wrong (null: the text is not a token); to the mode of the event and the current validity of its passes (null:
- * none of the keys signed the token); and to the problem. If the problem is null, the pass is valid now. Throws Failure if the event does
- * not exist, or if the public key is not stored yet.
+ * Checks a token against the keys, the current times of its event and the state of its registration. Resolves
+ * to the content of the token, even if its signature is wrong (null: the text is not a token); to the mode of
+ * the event and the current validity of its passes (null: none of the keys signed the token); and to the
+ * problem. If the problem is null, the pass is valid now. Throws Failure if the event does not exist, or if
+ * the public key is not stored yet.
  */
 export async function checkPass(db: Database, { token }: { token: string }) {
   const content = parsePass(token);

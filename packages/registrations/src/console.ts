@@ -93,7 +93,8 @@ export const registrationOperations = {
   ),
   registrationCancel: actionOperation(
     'POST /registrations/{passReference}/cancel',
-    'Cancel a registration, even after the deadline. If its seat was admitted, the person stays in the report of the doors',
+    'Cancel a registration, even after the deadline. If its seat was admitted, the person stays in the ' +
+      'report of the doors',
     actions.cancelRegistrationAction,
   ),
   registrationCorrect: attendees.actionOperation(
@@ -103,7 +104,8 @@ export const registrationOperations = {
   ),
   registrationReplace: attendees.actionOperation(
     'POST /registrations/{passReference}/attendee',
-    'Give the seat of a registration to another attendee; the old pass is revoked. If the seat was admitted, so is the new pass',
+    'Give the seat of a registration to another attendee; the old pass is revoked. If the seat was ' +
+      'admitted, so is the new pass',
     actions.replaceAttendeeAction,
   ),
 };

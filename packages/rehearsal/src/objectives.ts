@@ -21,7 +21,10 @@ export function timesOf({ dueAt, answeredAt, code }: RequestLog, numbers: Iterab
 /** The rehearsed launch in figures. */
 export type Figures = ReturnType<typeof figuresOf>;
 
-/** Returns the figures of all requests. `lateMs` is how far the generator was behind its schedule: the 99th percentile. */
+/**
+ * Returns the figures of all requests. `lateMs` is how far the generator was behind its schedule: the 99th
+ * percentile.
+ */
 export function figuresOf(log: RequestLog, lateMs: number) {
   const { code, detail } = log;
   const times = timesOf(log);
@@ -32,7 +35,10 @@ export function figuresOf(log: RequestLog, lateMs: number) {
     /** Requests that arrived. */
     offered: code.length,
     answered: times.length,
-    /** By response code, or "cut" if the connection ended, "none" without an answer, "gone" if no connection became free. */
+    /**
+     * By response code, or "cut" if the connection ended, "none" without an answer, "gone" if no connection
+     * became free.
+     */
     codes,
     /** From the scheduled arrival to the answer, in milliseconds; null without answers. */
     p50: quantile(times, 0.5),
@@ -49,8 +55,8 @@ export function figuresOf(log: RequestLog, lateMs: number) {
 export type Objective = ReturnType<typeof judge>[number];
 
 /**
- * Judges a launch by the objectives that marketplaces set for reservations, and by our own: no seat is sold twice. Without answers there is
- * no measured figure.
+ * Judges a launch by the objectives that marketplaces set for reservations, and by our own: no seat is sold
+ * twice. Without answers there is no measured figure.
  */
 export function judge(figures: Figures) {
   const regular = REGULAR.reduce((sum, code) => sum + (figures.codes[code] ?? 0), 0);

@@ -31,8 +31,9 @@ interface RehearsalOptions {
 export type Rehearsal = Awaited<ReturnType<typeof rehearse>>;
 
 /**
- * Registers people who do not exist for a test event, as a launch does: they arrive at random times, however long the answers take. Throws
- * Failure if the key is not for test events, the event has no ticket on sale, or the metrics cannot be read.
+ * Registers people who do not exist for a test event, as a launch does: they arrive at random times, however
+ * long the answers take. Throws Failure if the key is not for test events, the event has no ticket on sale,
+ * or the metrics cannot be read.
  */
 export async function rehearse(options: RehearsalOptions) {
   const { url, perSecond, seconds, connections, metrics = [], onProgress } = options;

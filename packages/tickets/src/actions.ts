@@ -38,7 +38,10 @@ const optional = {
     }),
   ),
   waitingClosesAt: typedAs('--waiting-closes', TimeOrNone),
-  /** The name that the operator chose for partners. It is not the actor in the audit log, who may be a person's address. */
+  /**
+   * The name that the operator chose for partners. It is not the actor in the audit log, who may be a
+   * person's address.
+   */
   lastModifiedBy: typedAs('--public-name', Type.Optional(Name)),
 };
 
@@ -132,8 +135,8 @@ export const allocateTicketAction = defineAction({
 });
 
 /**
- * Takes all tickets of an event off sale. Seats that are held can still be confirmed, unless `withHolds` ends the holds. Resuming puts the
- * same tickets on sale again, and no others.
+ * Takes all tickets of an event off sale. Seats that are held can still be confirmed, unless `withHolds` ends
+ * the holds. Resuming puts the same tickets on sale again, and no others.
  */
 export const stopSalesAction = defineAction({
   name: 'ticket.stop-all',

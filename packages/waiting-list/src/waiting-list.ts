@@ -156,7 +156,8 @@ export async function findEntries(
   if (shardId === undefined) return [];
   const { rows } = await sql<{ found: (StoredEntry | null)[] }>`
     select find_waiting(
-      ${shardId}::integer, ${column('entry')}::uuid[], ${column('partnerId')}::integer[], ${column('eventId')}::integer[],
+      ${shardId}::integer, ${column('entry')}::uuid[], ${column('partnerId')}::integer[],
+      ${column('eventId')}::integer[],
       ${PLACES}::integer
     ) as found`.execute(db);
   return rows[0]!.found.map((entry) => {

@@ -36,8 +36,8 @@ import {
 } from './endpoints.ts';
 import { createSigningKeys, type SigningKeys } from './signatures.ts';
 
-// The actions of partners and operators on webhooks. A partner reaches only its own webhooks under the event of the request.
-// Each action runs in a transaction, which is `db` here.
+// The actions of partners and operators on webhooks. A partner reaches only its own webhooks under the event
+// of the request. Each action runs in a transaction, which is `db` here.
 
 /** An expected outcome that leaves the webhook unchanged. Partners get the code, operators get the reason. */
 export interface Refused {
@@ -59,7 +59,8 @@ export interface Changed {
   endpoint: Endpoint;
 }
 
-// Key of the advisory lock that serializes the creation of a partner's endpoints, so that their number is right. It spells "whks".
+// Key of the advisory lock that serializes the creation of a partner's endpoints, so that their number is
+// right. It spells "whks".
 const ADD_LOCK = 0x77686b73;
 const CHANGEABLE = Object.keys(WebhookChange.properties) as (keyof WebhookChange)[];
 const URL_RULE = 'an https URL of at most 2048 characters, without a user and a password';
@@ -303,9 +304,8 @@ function isWebhookUrl(text: string, allowsHttp: boolean) {
 async function cursorBefore(db: Database, { shardId, eventId, partnerId }: Owner, since: Date) {
   const { rows } = await sql<{ before: number | null }>`
     select min(last_offset - count) as before from journal_segments
-    where shard_id = ${shardId} and event_id = ${eventId} and partner_id in (0, ${partnerId}) and at >= ${since}`.execute(
-    db,
-  );
+    where shard_id = ${shardId} and event_id = ${eventId} and partner_id in (0, ${partnerId})
+      and at >= ${since}`.execute(db);
   return rows[0]!.before ?? journalHead(db, shardId);
 }
 

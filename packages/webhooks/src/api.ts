@@ -145,7 +145,8 @@ function addSettings(api: Routes, db: Database, queue: Queue, allowsHttp: boolea
         operationId: 'createWebhook',
         summary: 'Create Webhook',
         description:
-          'Creates a webhook, which sends the changes of your registrations under this event to a URL. Only this answer contains the secret. ' +
+          'Creates a webhook, which sends the changes of your registrations under this event to a URL. ' +
+          'Only this answer contains the secret. ' +
           'You may have ten webhooks under an event.',
         failures: [...COMMON_FAILURES, '11', '71'],
         body: WebhookRequest,
@@ -166,7 +167,8 @@ function addSettings(api: Routes, db: Database, queue: Queue, allowsHttp: boolea
         operationId: 'changeWebhook',
         summary: 'Change Webhook',
         description:
-          'Changes the given fields. At least one is required, and unknown fields are ignored. If the webhook is active, its next attempt starts at once.',
+          'Changes the given fields. At least one is required, and unknown fields are ignored. If the ' +
+          'webhook is active, its next attempt starts at once.',
         body: WebhookChange,
       },
     },
@@ -209,7 +211,8 @@ function addReplayAndRotation(api: Routes, db: Database, queue: Queue) {
         operationId: 'rotateWebhookSecret',
         summary: 'Rotate Webhook Secret',
         description:
-          'Creates a new secret and a new key. Only this answer contains the secret. During the overlap, messages are also signed with the ' +
+          'Creates a new secret and a new key. Only this answer contains the secret. During the overlap, ' +
+          'messages are also signed with the ' +
           'previous ones. The body is optional, and so are its fields.',
         body: WebhookRotation,
         response: answersOf(WebhookWithSecret),
@@ -248,7 +251,8 @@ function addPauseAndResume(api: Routes, db: Database, queue: Queue) {
         operationId: 'resumeWebhook',
         summary: 'Resume Webhook',
         description:
-          'Resumes the messages where they stopped, also after the webhook was disabled. If the operator paused the webhook, only the ' +
+          'Resumes the messages where they stopped, also after the webhook was disabled. If the operator ' +
+          'paused the webhook, only the ' +
           'operator can resume it, and the answer is 72. Safe to repeat.',
         failures: [...ON_ONE.failures, '72'],
       },
@@ -270,7 +274,8 @@ function addTestAndDelete(api: Routes, db: Database, queue: Queue) {
         operationId: 'testWebhook',
         summary: 'Test Webhook',
         description:
-          'Sends a signed message of the type webhook.test, in any state of the webhook. List Attempts shows the outcome.',
+          'Sends a signed message of the type webhook.test, in any state of the webhook. List Attempts ' +
+          'shows the outcome.',
         response: answersOf(WebhookTest),
       },
     },

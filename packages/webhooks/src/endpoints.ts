@@ -97,7 +97,8 @@ export async function loadEndpoint(db: Database, { shardId, id }: ConsumerId) {
     select ${sql.ref(column)} from webhook_secrets
     where ${ofEndpoint} and (ends_at is null or ends_at > now()) order by created_at desc
   )`;
-  // The partner is not disabled, and has the grant and a valid key of the event's mode. Requests to the API must meet the same rule.
+  // The partner is not disabled, and has the grant and a valid key of the event's mode. Requests to the API
+  // must meet the same rule.
   const hasAccess = sql<boolean>`exists (
     select from event_grants permission join secret_keys key on key.partner_id = permission.partner_id
       join partners on partners.id = permission.partner_id and disabled_at is null

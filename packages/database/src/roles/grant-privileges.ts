@@ -53,7 +53,10 @@ export async function regrant(db: Database) {
   for (const { role, service } of await listServiceRoles(db)) await grantPrivileges(db, service, role);
 }
 
-/** Grants these functions to the services that call them, without their other grants. Does nothing in an empty database. */
+/**
+ * Grants these functions to the services that call them, without their other grants. Does nothing in an empty
+ * database.
+ */
 export async function grantFunctions(db: Database, functions: ReadonlySet<string>) {
   const { rows } = await sql<{ isEmpty: boolean }>`
     select to_regclass('service_roles') is null as "isEmpty"`.execute(db);

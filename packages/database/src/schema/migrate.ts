@@ -69,8 +69,8 @@ const SEARCH_PATH = `
   where current_setting('search_path') !~ '\\mpg_temp\\M'`;
 
 /**
- * Running services keep their right to call a function that is replaced. They also get the right to call a new one: from the end of
- * this transaction on, a function that they call may call it.
+ * Running services keep their right to call a function that is replaced. They also get the right to call a
+ * new one: from the end of this transaction on, a function that they call may call it.
  */
 async function replaceFunctions(db: Database, files: SqlFile[]) {
   if (files.length === 0) return;

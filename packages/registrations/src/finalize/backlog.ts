@@ -9,8 +9,8 @@ const isPending = (shard: number) =>
   sql`shard_id = ${shard} and journal_offset is null and state = 'pending'`;
 
 /**
- * Returns the figures of the outbox, added up over the shards that answer, and the shards that do not. The age of a redriven batch
- * counts from its redrive.
+ * Returns the figures of the outbox, added up over the shards that answer, and the shards that do not. The
+ * age of a redriven batch counts from its redrive.
  */
 export async function readBacklog(db: Database) {
   const { answers, away } = await askShards(await shardIds(db), async (shard) => {

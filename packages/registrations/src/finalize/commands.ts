@@ -36,7 +36,8 @@ export function addStatusCommand(program: Command, cli: Cli) {
   const status = program
     .command('status')
     .description(
-      'backlog of Postgres, the queue and deliveries; exit 1 if something waits too long, a batch has failed, no worker is connected, or a server is down',
+      'backlog of Postgres, the queue and deliveries; exit 1 if something waits too long, a batch has ' +
+        'failed, no worker is connected, or a server is down',
     )
     .option('--check', 'print only what is wrong')
     .option(
@@ -195,7 +196,8 @@ export function addRedriveCommand(program: Command, cli: Cli) {
       text:
         redriven === 0
           ? 'nothing to redrive: no such batch has failed'
-          : `redriven: ${redriven} (${confirmed} confirmed, ${failed} failed again, ${pending} still pending); failed in total: ${stillFailed}`,
+          : `redriven: ${redriven} (${confirmed} confirmed, ${failed} failed again, ${pending} still pending); ` +
+            `failed in total: ${stillFailed}`,
       ...(away.length > 0 && { failure: awayText(away) }),
     };
   });
@@ -203,7 +205,10 @@ export function addRedriveCommand(program: Command, cli: Cli) {
 
 const parseIds = (text: string, before: string[] = []) => [...before, text.toLowerCase()];
 
-/** Waits until a worker has confirmed or failed all of these batches, at most `waitMs`. Returns how many are in each state. */
+/**
+ * Waits until a worker has confirmed or failed all of these batches, at most `waitMs`. Returns how many are
+ * in each state.
+ */
 async function outcomeOf(db: Database, batchIds: readonly string[], waitMs: number) {
   const { countStates } = await load();
   const deadline = performance.now() + waitMs;

@@ -61,13 +61,14 @@ export function finalizeEnqueuer(
 type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
 
 /**
- * The handler of finalize-batches. Idempotent: a confirmed batch is skipped.
- * A batch that cannot be confirmed does not delay the others. After the last attempt it is `failed`, and operators see it.
- * While Postgres is down, batches stay pending. The relay finds them when Postgres is up again.
- * A shard that does not answer blocks one job. The shard's other jobs are snoozed, and other shards continue.
+ * The handler of finalize-batches. Idempotent: a confirmed batch is skipped. A batch that cannot be confirmed
+ * does not delay the others. After the last attempt it is `failed`, and operators see it. While Postgres is
+ * down, batches stay pending. The relay finds them when Postgres is up again. A shard that does not answer
+ * blocks one job. The shard's other jobs are snoozed, and other shards continue.
  */
 export function finalizeBatches(deps: Dependencies, clock = systemClock): JobHandler<ShardBatches> {
-  // One job per shard runs at a time. In Postgres the others would wait for the journal head and hold a connection each.
+  // One job per shard runs at a time. In Postgres the others would wait for the journal head and hold a
+  // connection each.
   const { timeoutMs: patienceMs } = finalizeBatchesJob;
   // A job waits so long for another job of its shard, and then it is snoozed.
   const options = { answerWithinMs: 500, timeoutAppliesToRunning: false, patienceMs, clock };
@@ -104,7 +105,10 @@ async function finalizeTogether(deps: Dependencies, batches: ShardBatches, conte
   while (more) more = await confirm([]);
 }
 
-/** Publishes each batch alone, without changes, so that one bad row does not block the others. Throws the first failure at the end. */
+/**
+ * Publishes each batch alone, without changes, so that one bad row does not block the others. Throws the
+ * first failure at the end.
+ */
 async function finalizeOneByOne(deps: Dependencies, batches: ShardBatches, context: JobContext) {
   const { shardId, batchIds } = batches;
   let failure: unknown;
@@ -136,8 +140,9 @@ function isOwnFault(error: unknown) {
 const CHANGES_PER_PASS = 1_000;
 
 /**
- * Confirms batches, and publishes them and the oldest changes of their shard, all or nothing. Idempotent: skips what the journal
- * already has. In each shard one call runs at a time, and the others wait. Returns whether there may be more changes.
+ * Confirms batches, and publishes them and the oldest changes of their shard, all or nothing. Idempotent:
+ * skips what the journal already has. In each shard one call runs at a time, and the others wait. Returns
+ * whether there may be more changes.
  */
 export async function confirmBatches(db: Database, batches: ShardBatches, changes = CHANGES_PER_PASS) {
   const [, published] = await publish(db, batches, null, changes);

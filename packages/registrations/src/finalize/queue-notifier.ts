@@ -2,9 +2,10 @@ import { systemClock, type Timer } from '@floodgate/service';
 import type { ShardBatches } from './finalize-batches.ts';
 
 /**
- * Notifies the queue of committed batches and changes. If none committed for an interval, it enqueues at once. Otherwise it enqueues
- * everything that commits within the interval in one job, because a job costs far more than the batch's row.
- * `enqueue` adds a job for batches of one shard. No answer waits for it, and it may fail: the relay reads the outbox.
+ * Notifies the queue of committed batches and changes. If none committed for an interval, it enqueues at
+ * once. Otherwise it enqueues everything that commits within the interval in one job, because a job costs far
+ * more than the batch's row. `enqueue` adds a job for batches of one shard. No answer waits for it, and it
+ * may fail: the relay reads the outbox.
  */
 export function createQueueNotifier(
   enqueue: (batches: ShardBatches) => Promise<void>,

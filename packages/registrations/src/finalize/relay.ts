@@ -16,9 +16,10 @@ interface Dependencies {
 }
 
 /**
- * Runs one round of the outbox relay: finalizes overdue batches and changes. Either the queue was down when they committed, or it
- * lost their job, or the API died before it enqueued one. If finalization fails, a job retries it, and the last attempt of the job
- * fails the batch. Returns `more` if more may be overdue. A shard that does not answer does not stop the others.
+ * Runs one round of the outbox relay: finalizes overdue batches and changes. Either the queue was down when
+ * they committed, or it lost their job, or the API died before it enqueued one. If finalization fails, a job
+ * retries it, and the last attempt of the job fails the batch. Returns `more` if more may be overdue. A shard
+ * that does not answer does not stop the others.
  */
 export const relayDueBatches = ({ db, shards, enqueue, finalize }: Dependencies) =>
   inEachShard(
@@ -39,8 +40,9 @@ export const relayDueBatches = ({ db, shards, enqueue, finalize }: Dependencies)
   );
 
 /**
- * Leases up to `limit` overdue batches of a shard. Each lease of a batch is twice as long as the one before (5 s up to about
- * 5 min), so a backlog is not finalized over and over. Two relays never get the same batch. Returns their ids.
+ * Leases up to `limit` overdue batches of a shard. Each lease of a batch is twice as long as the one before
+ * (5 s up to about 5 min), so a backlog is not finalized over and over. Two relays never get the same batch.
+ * Returns their ids.
  */
 export async function leaseDueBatches(db: Database, shardId: number, limit: number) {
   // In seconds, because Citus rejects an update that adds an interval to a time.

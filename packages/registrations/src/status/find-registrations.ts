@@ -82,7 +82,8 @@ export async function findRegistrations(db: Database, queries: readonly Registra
   if (shardId === undefined) return [];
   const { rows } = await sql<RegistrationRow & { position: number }>`
     select query.position, r.serial, r.batch_id as "batchId", r.pass_code as "passCode",
-      e.pass_prefix as "passPrefix", r.event_id as "eventId", r.ticket_id as "ticketId", t.title as "ticketTitle", r.reserved_at as "reservedAt",
+      e.pass_prefix as "passPrefix", r.event_id as "eventId", r.ticket_id as "ticketId", t.title as "ticketTitle",
+      r.reserved_at as "reservedAt",
       case when coalesce(r.held_until, 'infinity') = 'infinity' then b.finished_at end as "finishedAt",
       coalesce(r.cancelled_at, case when r.held_until <= now() then r.held_until end) as "cancelledAt",
       ${IS_EXPIRED} as "isExpired",

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
 /**
- * Receives the status of an answer, e.g. "200", or "cut" if the connection ended too early, and the last chunk of the answer, usually all
- * of it. The chunk is valid only during the call.
+ * Receives the status of an answer, e.g. "200", or "cut" if the connection ended too early, and the last
+ * chunk of the answer, usually all of it. The chunk is valid only during the call.
  */
 type OnAnswer = (status: string, piece: Buffer) => void;
 
@@ -20,8 +20,9 @@ const readBuffer = Buffer.alloc(READ_BYTES);
 export type Connection = Awaited<ReturnType<typeof open>>;
 
 /**
- * Opens a keep-alive connection on a bare socket: a full HTTP client would use more CPU time than the measured service. Requests can be
- * pipelined. Answers must have a Content-Length, as those of Fastify routes.
+ * Opens a keep-alive connection on a bare socket: a full HTTP client would use more CPU time than the
+ * measured service. Requests can be pipelined. Answers must have a Content-Length, as those of Fastify
+ * routes.
  */
 async function open(baseUrl: string) {
   const { protocol, hostname, port } = new URL(baseUrl);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { Load, LoadProgress, LoadResult } from './load.ts';
 
 /**
- * Generates a load in a separate process, so that the caller's work and garbage are not measured. Calls `onProgress` every second. Throws
- * if the process of this program fails.
+ * Generates a load in a separate process, so that the caller's work and garbage are not measured. Calls
+ * `onProgress` every second. Throws if the process of this program fails.
  */
 export async function generateLoad(
   load: Load,

@@ -19,21 +19,25 @@ export interface Load {
   reconnects?: true;
   seconds: number;
   /**
-   * Open loop: rate of a Poisson process, independent of answers. Absent: closed loop, in which each connection sends after each
-   * answer.
+   * Open loop: rate of a Poisson process, independent of answers. Absent: closed loop, in which each
+   * connection sends after each answer.
    */
   arrivalsPerSecond?: number;
   /**
-   * Opens all connections before the load and sends this request once on each, like partners with open connections. (A server may close a
-   * connection without requests.)
+   * Opens all connections before the load and sends this request once on each, like partners with open
+   * connections. (A server may close a connection without requests.)
    */
   greeting?: RequestShape;
   /** Open loop with a changing rate: consecutive phases, in place of `seconds` and `arrivalsPerSecond`. */
   phases?: Phase[];
-  /** Open loop: a request without a connection for this time is not sent, because its caller has left. Absent: no limit. */
+  /**
+   * Open loop: a request without a connection for this time is not sent, because its caller has left. Absent:
+   * no limit.
+   */
   patienceMs?: number;
   /**
-   * Records every request in `LoadResult.log` and numbers requests: replaces NUMBER in a body by a number from 0, with as many digits.
+   * Records every request in `LoadResult.log` and numbers requests: replaces NUMBER in a body by a number
+   * from 0, with as many digits.
    */
   logged?: true;
 }

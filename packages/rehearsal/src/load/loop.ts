@@ -6,8 +6,8 @@ import { createRecorder, createTally, type RequestRecorder } from './tally.ts';
 const TICK_MS = 1;
 
 /**
- * Sends arrived requests on idle connections, and opens more connections if none is idle. In a closed loop, a request arrives whenever a
- * connection is idle.
+ * Sends arrived requests on idle connections, and opens more connections if none is idle. In a closed loop, a
+ * request arrives whenever a connection is idle.
  */
 export class Partners {
   readonly #load: Load;
@@ -73,7 +73,10 @@ export class Partners {
     if (wanted > 0) void this.#connect(wanted);
   }
 
-  /** Waits for missing answers and closes all connections. Resolves to the result of a load that was requested for this time. */
+  /**
+   * Waits for missing answers and closes all connections. Resolves to the result of a load that was requested
+   * for this time.
+   */
   async finish(seconds: number): Promise<LoadResult> {
     await this.#tally.waitForLast(() => this.#arrivals.length - this.#gone - this.#answered);
     for (const connection of this.#idle) connection.close();

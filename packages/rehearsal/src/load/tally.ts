@@ -45,7 +45,10 @@ export function createTally() {
         endedAt: performance.timeOrigin + endedAt,
         /** Answers by HTTP status, or "cut" if the connection ended. */
         answers,
-        /** Time from the send to the answer; in an open loop from the scheduled arrival, so that a stall counts for all waiting requests. */
+        /**
+         * Time from the send to the answer; in an open loop from the scheduled arrival, so that a stall
+         * counts for all waiting requests.
+         */
         latencyMs: { p50: at(50), p90: at(90), p99: at(99), max: latencies.max / 1000 },
         /** CPU time of the generator. */
         cpuMicros: user + system,
@@ -63,8 +66,8 @@ const RETRY_AFTER = /^retry-after: *(\S+)/im;
 export type RequestRecorder = ReturnType<typeof createRecorder>;
 
 /**
- * Returns a recorder of the outcome of each request. `requests` are the texts to send cyclically. NUMBER in a text stands for the request's
- * number.
+ * Returns a recorder of the outcome of each request. `requests` are the texts to send cyclically. NUMBER in a
+ * text stands for the request's number.
  */
 export function createRecorder(requests: readonly Buffer[]) {
   const numberAt = new Map(requests.map((request) => [request, request.indexOf(NUMBER)]));
@@ -109,7 +112,10 @@ export function createRecorder(requests: readonly Buffer[]) {
         /** Time of the send: later than scheduled if no connection was free or the generator was delayed. */
         sentAt: since(sentAt),
         answeredAt: since(answeredAt),
-        /** Response code, or "cut" if the connection ended, "none" without an answer, "gone" if the request was not sent. */
+        /**
+         * Response code, or "cut" if the connection ended, "none" without an answer, "gone" if the request
+         * was not sent.
+         */
         code: codes,
         /** The pass reference of a "00", otherwise the value of Retry-After or an empty text. */
         detail: details,
