@@ -12,7 +12,7 @@ export function addDeliveryPages(app: FastifyInstance, context: ConsoleContext) 
   add('/processes', ['queue:read'], showProcesses);
 }
 
-/** What waits for finalization and delivery. */
+/** The work that waits for finalization and delivery. */
 export type Backlog = Awaited<ReturnType<Operations['backlogShow']>>;
 
 const OF_MAIL = [

@@ -62,7 +62,7 @@ const showRegistration: Show = async ({ operations, query: { passReference = '' 
   ];
 };
 
-/** The fields of a partner beside its id and name. */
+/** The fields of a partner without its id and name. */
 const OF_PARTNER = [
   'contactEmail',
   'requestsPerSecond',

@@ -6,7 +6,7 @@ import { html } from 'ghtml';
 /** The fields of a form or the query of an address. */
 export type Texts = Record<string, string>;
 
-/** What a page shows, by heading. Every value can be shown. */
+/** The values that a page shows, by heading. Every value can be shown. */
 export type Cells = Readonly<Record<string, unknown>>;
 
 /** Returns these fields of a thing as cells, in this order. */
@@ -197,7 +197,7 @@ export const inputField = (name: string, attributes: string) =>
 
 /** The form of an operation. */
 interface FormOptions {
-  /** What the button does. */
+  /** The effect of the button. */
   summary: string;
   input: TObject;
   /** Where the form is sent. */

@@ -3,7 +3,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox';
 // The input of actions and operations comes as texts or JSON: from a command line, a form, an address or a
 // body.
 
-/** What an operator types on the command line for a field: an option, or the name of an argument. */
+/** The text for a field on the command line: an option, or the name of an argument. */
 type OptionName = `--${string}` | `<${string}>`;
 
 declare module '@sinclair/typebox' {

@@ -8,7 +8,7 @@ import type { Device } from './devices.ts';
 import type { Gate } from './gates.ts';
 import type { DoorReport } from './report.ts';
 
-/** What the report of the doors says if no ticket let in more people than it has seats. */
+/** The report of the doors says this if no ticket let in more people than it has seats. */
 const PROVED = 'no ticket let in more people than it has seats, without the exceptions';
 
 const EVENT = ['<eventId>', 'the event', parseId] as const;

@@ -21,7 +21,7 @@ const Preview = Type.Object({
   from: Type.Optional(text(3, 320)),
 });
 
-/** What is sent to the attendees of an event. */
+/** The e-mails to the attendees of an event. */
 const ofEvents = {
   mailStatus: queryOperation(
     'GET /mail',

@@ -15,7 +15,7 @@ export interface Caller {
   may: (scope: Scope) => boolean;
 }
 
-/** A caller without any scope. What several operators see together has no more than each of them may see. */
+/** A caller without any scope. A page that several operators share shows no more than each of them may see. */
 export const NOBODY: Caller = { name: '', may: () => false };
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -26,7 +26,7 @@ interface Facts<Input extends TObject> {
   path: string;
   /** Its name in the OpenAPI document and in the console's addresses. */
   id: string;
-  /** What the caller needs. Those who let callers in check it, before they call. */
+  /** The scope that the caller needs. Those who let callers in check it, before they call. */
   scope: Scope;
   summary: string;
   /** The name of its changes in the audit log. Absent: it only reads. */

@@ -226,14 +226,14 @@ export const deleteWebhookAction = onWebhook({
 /** The input of an action on one webhook. */
 type OnOneWebhook = TObject & { static: { webhookId: string } };
 
-/** What an action on one webhook does. */
+/** The effect of an action on one webhook. */
 interface ChangeOfWebhook<Input extends OnOneWebhook, Effect extends object> {
   name: string;
   input: Input;
   check?: (input: Static<Input>) => Record<string, string>;
   /**
-   * Changes the endpoint. Returns what the caller gets beside it, and what the audit log records beside its
-   * states (`noted`).
+   * Changes the endpoint. Returns what the caller gets in addition, and what the audit log records in addition to
+   * its states (`noted`).
    */
   change: (
     db: Database,

@@ -70,7 +70,7 @@ export const webhooksApi = defineApi({
 
 type Queue = ReturnType<typeof createFairQueue>;
 
-/** What all operations have in common, and those on one webhook. */
+/** The parts that all operations have in common, and those on one webhook. */
 const COMMON = { tags: ['Webhooks'], failures: COMMON_FAILURES, response: answersOf(Webhook) };
 const ON_ONE = {
   ...COMMON,

@@ -131,7 +131,7 @@ function asOf({ kind, at }: JournalEntry, row: RegistrationRow): RegistrationRow
   return { ...row, state: 'failed', finishedAt: at, cancelledAt: null };
 }
 
-/** What the partner sent about an attendee. Null: not sent, or the seat has no attendee yet. */
+/** The fields that the partner sent about an attendee. Null: not sent, or the seat has no attendee yet. */
 type StoredAttendee = Record<
   'fullName' | 'emailAddress' | 'phoneNumber' | 'gender' | 'tableOrSeat' | 'extraData1' | 'extraData2',
   string | null
