@@ -1,11 +1,13 @@
 // Generated from packages/contract/src/people.ts and the schema of Register For Event by `npm test -- contract -u`.
-// The rules of names, e-mail addresses, phone numbers and the other texts about a person, and how the texts are stored. All
-// callers pass through this file: the API and the operator's actions, and the client, which has a generated copy. It must import
-// nothing. PERSON_EXAMPLES has an example of each rule; the guide shows them.
+// The rules of names, e-mail addresses, phone numbers and the other texts about a person, and how the texts
+// are stored. All callers pass through this file: the API and the operator's actions, and the client, which
+// has a generated copy. It must import nothing. PERSON_EXAMPLES has an example of each rule; the guide shows
+// them.
 //
 // A refusal loses a sale, so a text is refused only if it does harm:
 // - Control characters: Postgres text cannot hold NUL, and the others break terminals and printers.
-// - Text direction characters inside a text (such as U+202E): they disguise a name in a list. Messengers and address books put them
+// - Text direction characters inside a text (such as U+202E): they disguise a name in a list. Messengers and
+//   address books put them
 //   around the texts that people copy, so there they are removed like spaces.
 // - Lone surrogates: they have no UTF-8 form, so the stored text would differ from the text that was sent.
 // - A name without a visible character: nobody can find it in a list or call it at a door.
@@ -14,14 +16,19 @@
 const CONTROL = '\\x00-\\x1f\\x7f-\\x9f';
 /** The characters themselves, not escapes: Python has no \u in patterns. */
 const DIRECTION = '\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069';
-/** Part of a character class: lone surrogates, which other languages cannot express. Published patterns omit this part. */
+/**
+ * Part of a character class: lone surrogates, which other languages cannot express. Published patterns omit
+ * this part.
+ */
 export const NOT_PORTABLE = '\\ud800-\\udfff';
 /**
- * Spaces, characters that are ignored or blank when displayed, and combining marks. Only characters below U+10000 and marks of no
- * script: a published pattern with more would not be read everywhere. normalizeName knows all.
+ * Spaces, characters that are ignored or blank when displayed, and combining marks. Only characters below
+ * U+10000 and marks of no script: a published pattern with more would not be read everywhere. normalizeName
+ * knows all.
  */
 const INVISIBLE =
-  ' \u00A0\u00AD\u0300-\u036F\u0483-\u0489\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u1AB0-\u1AFF\u1DC0-\u1DFF\u2000-\u200F' +
+  ' \u00A0\u00AD\u0300-\u036F\u0483-\u0489\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F' +
+  '\u1AB0-\u1AFF\u1DC0-\u1DFF\u2000-\u200F' +
   '\u2028-\u202F\u205F-\u206F\u20D0-\u20FF\u2800\u3000\u3164\uFE00-\uFE0F\uFE20-\uFE2F\uFEFF\uFFA0\uFFF0-\uFFFC';
 
 const FORBIDDEN = CONTROL + DIRECTION + NOT_PORTABLE;
@@ -43,7 +50,10 @@ const EMAIL_LENGTH = 254;
 const LOCAL_LENGTH = 64;
 const EMAIL = new RegExp(EMAIL_PATTERN);
 
-/** Returns whether a text has the `email` format of the schemas. Checks the length first: a hostile input can have any size. */
+/**
+ * Returns whether a text has the `email` format of the schemas. Checks the length first: a hostile input can
+ * have any size.
+ */
 export function isEmailAddress(value: string): boolean {
   return value.length <= EMAIL_LENGTH && value.indexOf('@') <= LOCAL_LENGTH && EMAIL.test(value);
 }
@@ -60,7 +70,10 @@ const NORMALIZED_LENGTH = 4_096;
 
 /** At either end, these are removed like spaces. */
 const EDGE = /^[\s\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFC]$/u;
-/** Joiners, variation selectors and tags: at the end they can belong to the character before, as in flags, or in Malayalam. */
+/**
+ * Joiners, variation selectors and tags: at the end they can belong to the character before, as in flags, or
+ * in Malayalam.
+ */
 const ATTACHED =
   /^(?:[\u180B-\u180D]|\u180F|\u200C|\u200D|[\uFE00-\uFE0F]|[\u{E0020}-\u{E007F}]|[\u{E0100}-\u{E01EF}])$/u;
 /** A character to which nothing is attached: a letter with upper and lower case, a digit, punctuation. */
@@ -74,7 +87,10 @@ const isPlain = (unit: number) =>
   (unit >= 0x4e00 && unit < 0xa000) ||
   (unit >= 0xac00 && unit < 0xd7a4);
 
-/** Whether nothing can be removed from the ends of a text, as of nearly all. The rules are then decided without patterns. */
+/**
+ * Whether nothing can be removed from the ends of a text, as of nearly all. The rules are then decided
+ * without patterns.
+ */
 const hasPlainEnds = (text: string) =>
   isPlain(text.charCodeAt(0)) && isPlain(text.charCodeAt(text.length - 1));
 
@@ -118,8 +134,9 @@ function domainToAscii(domain: string): string {
 }
 
 /**
- * Returns an e-mail address as it is stored: an internationalized domain in its ASCII form (xn--…), which every mail server reads. The
- * part before the @ is the mailbox's own, so it is not changed, and neither is an address that is not one.
+ * Returns an e-mail address as it is stored: an internationalized domain in its ASCII form (xn--…), which
+ * every mail server reads. The part before the @ is the mailbox's own, so it is not changed, and neither is
+ * an address that is not one.
  */
 export function normalizeEmail(text: string): string {
   const address = trimMarks(text);
@@ -137,7 +154,10 @@ export const normalizePhone = trimMarks;
 
 const DIRECTED = new RegExp(`^[${DIRECTION}]|[${DIRECTION}]$`);
 
-/** Returns another text about a person as it is stored: trimmed if it has text direction characters at an end, else unchanged. */
+/**
+ * Returns another text about a person as it is stored: trimmed if it has text direction characters at an end,
+ * else unchanged.
+ */
 export function normalizeText(text: string): string {
   return !hasPlainEnds(text) && DIRECTED.test(text.trim()) ? trimMarks(text) : text;
 }
@@ -150,7 +170,10 @@ function store(person: Record<string, unknown>, name: string, value: unknown, no
   if (stored !== value) person[name] = stored;
 }
 
-/** Replaces the texts about a person by what is stored, before anything checks or compares them. Never throws, whatever `fields` is. */
+/**
+ * Replaces the texts about a person by what is stored, before anything checks or compares them. Never throws,
+ * whatever `fields` is.
+ */
 export function normalizePerson<Fields>(fields: Fields): Fields {
   if (typeof fields !== 'object' || fields === null) return fields;
   const person = fields as Record<string, unknown>;
