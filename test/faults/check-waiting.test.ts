@@ -29,9 +29,10 @@ const row = (differing: Partial<StoredEntry> = {}): StoredEntry => ({
   ...differing,
 });
 const check = (one: WaitingRecord, rows: StoredEntry[], mayFail = true) =>
-  checkWaiting([one], rows, [{ isTest: false } as EventOnSale], { mayTimeOut: false, mayFail }).map(
-    ({ kind }) => kind,
-  );
+  checkWaiting([one], rows, [{ isTest: false, listCapacity: 4 } as EventOnSale], {
+    mayTimeOut: false,
+    mayFail,
+  }).map(({ kind }) => kind);
 
 test.each<[string, WaitingRecord, StoredEntry[]]>([
   ['joined', record(), [row()]],
@@ -82,4 +83,26 @@ test.each<[string, string, WaitingRecord, StoredEntry[]]>([
 test('an entry that nobody wanted is found, and a failure while nothing may fail', () => {
   expect(check(record(), [row(), row({ requestId: 'b' })])).toEqual(['wrong']);
   expect(check(record({ joins: [answered('90'), OK!] }), [row()], false)).toEqual(['wrong']);
+});
+
+const joinedAt = (from: number, code: string): AttemptEnd[] => [
+  { ...answered(code), during: { api: 0, from, to: from + 10 } } as AttemptEnd,
+];
+
+test.each<[string, number, string[]]>([
+  ['right: the entries joined before want too many seats', 0, []],
+  ['wrong: they were joined after the refusal', 200, ['wrong']],
+])('answered 37, %s', (_name, joined, expected) => {
+  const others = ['b', 'c'].map((id) =>
+    record({ id, seats: 2, entries: new Set([`E-${id}`]), joins: joinedAt(joined, '00') }),
+  );
+  const refused = record({ entries: new Set(), joins: joinedAt(100, '37') });
+  const rows = others.map(({ id }) => row({ requestId: id, reference: `E-${id}` }));
+  const violations = checkWaiting(
+    [...others, refused],
+    rows,
+    [{ isTest: false, listCapacity: 4 } as EventOnSale],
+    { mayTimeOut: false, mayFail: false },
+  );
+  expect(violations.map(({ kind }) => kind)).toEqual(expected);
 });

@@ -17,6 +17,8 @@ export interface EventOnSale {
   ticketIds: readonly number[];
   /** One of them, with few seats and a waiting list. */
   listTicketId: number;
+  /** How many seats that ticket has at first. */
+  listCapacity: number;
   /** The worker node that it is stored on, in a Citus cluster. */
   node: NodeUnderTest | undefined;
   /** Whether its partner tries things out, and resets it now and then. */
@@ -98,8 +100,9 @@ async function putOnSale(
   const ticketIds: number[] = [];
   for (const capacity of capacities) ticketIds.push(await fixture.addTicket({ capacity }));
   const { from: fewest, to: most } = LISTED;
-  const listTicketId = await fixture.addTicket({ capacity: random.between(fewest, most), offerHours: 1 });
+  const listCapacity = random.between(fewest, most);
+  const listTicketId = await fixture.addTicket({ capacity: listCapacity, offerHours: 1 });
   // The last one is that of which nobody gives a seat back.
   ticketIds.splice(-1, 0, listTicketId);
-  return { fixture, ticketIds, listTicketId, node, isTest };
+  return { fixture, ticketIds, listTicketId, listCapacity, node, isTest };
 }

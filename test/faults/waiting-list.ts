@@ -158,6 +158,12 @@ export function checkWaiting(
   const known = new Set(records.map(({ id }) => id));
   return [
     ...records.flatMap((record) => checkRecord(record, rows.get(record.id) ?? [], tolerance)),
+    ...records
+      .filter((record) => !couldReachLimit(record, records, rows, events[record.event]!))
+      .map(({ id }): Violation => ({
+        kind: 'wrong',
+        problem: `waiting entry ${id} was answered 37, though its partner cannot wait for as many seats as the ticket has`,
+      })),
     ...records.flatMap((record) => {
       const [row] = rows.get(record.id) ?? [];
       return row ? checkEntry(record, row, events[record.event]!.isTest, tolerance) : [];
@@ -182,9 +188,9 @@ function checkRecord(
   const codes = codesOf(joins);
   const [reference] = entries;
   const violations: Problem[] = [
-    // 38: not sold out.
+    // 37: see couldReachLimit. 38: not sold out.
     [
-      codes.some((code) => !['00', '38'].includes(code) && !RETRY_CODES.has(code)),
+      codes.some((code) => !['00', '37', '38'].includes(code) && !RETRY_CODES.has(code)),
       'wrong',
       `was answered ${codes.join()}`,
     ],
@@ -207,6 +213,31 @@ function checkRecord(
     ],
   ];
   return toViolations(id, violations);
+}
+
+/**
+ * Whether each answer 37 of an entry can be right: the entries that its partner had joined by then, and this one, want more
+ * seats than the ticket had at first. Entries that stopped to wait are counted as well, so this excuses too much
+ * rather than too little.
+ */
+function couldReachLimit(
+  { id, event, seats, joins }: WaitingRecord,
+  records: readonly WaitingRecord[],
+  rows: ReadonlyMap<string, readonly StoredEntry[]>,
+  { listCapacity }: EventOnSale,
+): boolean {
+  return joins
+    .filter((end) => labelOf(end) === '37')
+    .every(({ during }) => {
+      const joined = records.filter(
+        (other) =>
+          other.id !== id &&
+          other.event === event &&
+          rows.has(other.id) &&
+          other.joins.some((end) => (end.during?.from ?? 0) <= (during?.to ?? Infinity)),
+      );
+      return joined.reduce((sum, other) => sum + other.seats, seats) > listCapacity;
+    });
 }
 
 /** The state of an entry is what its partner did with it, and what the partner was told. */
