@@ -145,19 +145,22 @@ async function wrongAnswers(db: Database, world: World): Promise<string[]> {
 
 async function readEntries(db: Database, { fixture: { shardId, eventId } }: Lists): Promise<Entry[]> {
   const { rows } = await sql<Entry>`
-    select e.serial, e.ticket_id as "ticketId", e.partner_id as "partnerId", e.seats::integer, e.state, e.offered_at is not null as "wasOffered",
-      count(r.serial)::integer as offered, (count(r.serial) filter (where r.cancelled_at is null))::integer as kept,
-      (count(r.serial) filter (where r.cancelled_at is null and coalesce(r.held_until, 'infinity') = 'infinity'))::integer
-        as confirmed,
-      (
-        select count(*)::integer from registrations h
-        where h.shard_id = e.shard_id and h.ticket_id = e.ticket_id and h.partner_id = e.partner_id
-          and h.cancelled_at is null and h.held_until < 'infinity'
-      ) as held
+    select e.serial, e.ticket_id as "ticketId", e.partner_id as "partnerId", e.seats::integer, e.state,
+      e.offered_at is not null as "wasOffered", seats.offered, seats.kept, seats.confirmed, others.held
     from waiting_entries e
-    left join registrations r on r.shard_id = e.shard_id and r.hold_id = e.id
+    cross join lateral (
+      select count(*)::integer as offered, (count(*) filter (where r.cancelled_at is null))::integer as kept,
+        (count(*) filter (where r.cancelled_at is null and coalesce(r.held_until, 'infinity') = 'infinity'))::integer
+          as confirmed
+      from registrations r where r.shard_id = e.shard_id and r.hold_id = e.id
+    ) seats
+    cross join lateral (
+      select count(*)::integer as held from registrations h
+      where h.shard_id = e.shard_id and h.ticket_id = e.ticket_id and h.partner_id = e.partner_id
+        and h.cancelled_at is null and h.held_until < 'infinity'
+    ) others
     where e.shard_id = ${shardId} and e.event_id = ${eventId}
-    group by e.shard_id, e.serial order by e.serial`.execute(db);
+    order by e.serial`.execute(db);
   return rows;
 }
 
