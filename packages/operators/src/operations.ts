@@ -38,8 +38,7 @@ interface Facts<Input extends TObject> {
 export interface Operation<Input extends TObject = TObject, Result = unknown> extends Facts<Input> {
   /**
    * Runs the operation with fields from outside, which can be anything. Throws InvalidInput and Failure, as
-   * actions do. Resolves to a
-   * Response if the result is too large for memory.
+   * actions do. Resolves to a Response if the result is too large for memory.
    */
   run(this: void, db: Database, given: object, caller: Caller): Promise<Result>;
 }

@@ -25,9 +25,9 @@ export interface NewRegistration {
 }
 
 /**
- * Why no attendee was replaced. `too-late`: the deadline has passed, or the registration is cancelled or held.
- * `admitted`: its seat has let in a person. `duplicate`: the new attendee has a seat. Null: there is no such
- * registration.
+ * Why no attendee was replaced. `too-late`: the deadline has passed, or the registration is cancelled or
+ * held. `admitted`: its seat has let in a person. `duplicate`: the new attendee has a seat. Null: there is no
+ * such registration.
  */
 export type ReplacementRefusal = 'too-late' | 'admitted' | 'duplicate' | null;
 

@@ -150,8 +150,8 @@ export async function confirmBatches(db: Database, batches: ShardBatches, change
 }
 
 /**
- * Fails a pending batch: its registrations read `failed` and keep their seats until an operator redrives it. Returns
- * whether it was pending.
+ * Fails a pending batch: its registrations read `failed` and keep their seats until an operator redrives it.
+ * Returns whether it was pending.
  */
 export async function failBatch(db: Database, shardId: number, batchId: string, failure: string) {
   const [failed] = await publish(db, { shardId, batchIds: [batchId] }, failure, 0);
