@@ -31,6 +31,8 @@ interface Facts<Input extends TObject> {
   summary: string;
   /** The name of its changes in the audit log. Absent: it only reads. */
   action?: string;
+  /** The field of the result with a secret, such as a new key. Nothing stores it, so it is shown immediately and once. */
+  secret?: string;
   input: Input;
 }
 
@@ -109,12 +111,14 @@ export function operationsOn(area: Area) {
       route: Path,
       summary: string,
       action: Action<Input, Result> & { input: { properties: Record<FieldsOf<Path>, unknown> } },
+      { secret }: { secret?: keyof Result & string } = {},
     ) =>
       defineChange<Input, Result>(
         {
           ...headed(route, summary, 'write'),
           id: action.name.replaceAll(/[.-](\w)/g, (_, letter: string) => letter.toUpperCase()),
           action: action.name,
+          ...(secret !== undefined && { secret }),
           input: action.input,
         },
         (db, given, { name }) => performGiven(db, action, given, name),

@@ -43,11 +43,14 @@ export const partnerOperations = {
       return listKeys(db, partnerId);
     },
   ),
-  keyIssue: actionOperation('POST /partners/{partnerId}/keys', 'Issue a secret key', actions.issueKeyAction),
+  keyIssue: actionOperation('POST /partners/{partnerId}/keys', 'Issue a secret key', actions.issueKeyAction, {
+    secret: 'secretKey',
+  }),
   keyRotate: actionOperation(
     'POST /keys/{keyId}/rotate',
     'Issue a successor to a key',
     actions.rotateKeyAction,
+    { secret: 'secretKey' },
   ),
   keyRevoke: actionOperation('DELETE /keys/{keyId}', 'Revoke a key', actions.revokeKeyAction),
 };
