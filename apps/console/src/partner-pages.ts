@@ -1,4 +1,4 @@
-import { PARTNER_COLUMNS } from '@floodgate/partners/columns';
+import { PARTNER_COLUMNS } from '@floodgate/partners/console';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { adder, type Show } from './add-page.ts';

@@ -1,5 +1,4 @@
-import { ATTEMPT_COLUMNS } from '@floodgate/webhooks/columns';
-import type { ShownWebhook } from '@floodgate/webhooks/console';
+import { ATTEMPT_COLUMNS, type ShownWebhook } from '@floodgate/webhooks/console';
 import type { FastifyInstance } from 'fastify';
 import { adder, type Show } from './add-page.ts';
 import type { ConsoleContext } from './operations.ts';

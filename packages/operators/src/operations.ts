@@ -31,7 +31,7 @@ interface Facts<Input extends TObject> {
   summary: string;
   /** The name of its changes in the audit log. Absent: it only reads. */
   action?: string;
-  /** The field of the result with a secret, such as a new key. Nothing stores it, so it is shown immediately and once. */
+  /** The field of the result with a secret, such as a new key. Nothing stores it: only this answer has it. */
   secret?: string;
   input: Input;
 }

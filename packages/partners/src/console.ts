@@ -7,6 +7,8 @@ import * as actions from './actions.ts';
 import { listKeys } from './keys.ts';
 import { listPartners } from './partners.ts';
 
+export { PARTNER_COLUMNS } from './columns.ts';
+
 const { actionOperation, queryOperation } = operationsOn('partners');
 
 export const partnerOperations = {

@@ -12,6 +12,7 @@ import { findEndpointAnywhere, listAttempts, listEndpoints, webhookOf, type Endp
 import { findNotice } from './notices.ts';
 import { secretText, type SigningKeys } from './signatures.ts';
 
+export { ATTEMPT_COLUMNS } from './columns.ts';
 export { allowPrivateSetting } from './settings.ts';
 
 const { actionOperation, queryOperation } = operationsOn('webhooks');
