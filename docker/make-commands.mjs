@@ -1,5 +1,5 @@
-// Writes the image's commands to a directory. Each is a shell script that replaces itself by Node.js, so that signals reach
-// Node.js. The flags are those of packages/toolchain/run.mjs.
+// Writes the image's commands to a directory. Each is a shell script that replaces itself by Node.js, so that
+// signals reach Node.js. The flags are those of packages/toolchain/run.mjs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 

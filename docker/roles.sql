@@ -1,5 +1,6 @@
--- Creates login roles for the API, the worker, the delivery process and the console, with the passwords of the environment. Runs at every start, so
--- that a new password takes effect. `floodgate grant` gives the roles their privileges.
+-- Creates login roles for the API, the worker, the delivery process and the console, with the passwords of
+-- the environment. Runs at every start, so that a new password takes effect. `floodgate grant` gives the
+-- roles their privileges.
 \getenv api_password API_PASSWORD
 \getenv worker_password WORKER_PASSWORD
 \getenv delivery_password DELIVERY_PASSWORD

@@ -6,9 +6,9 @@ import path from 'node:path';
 import process from 'node:process';
 import type { FailedFile, Outcome } from './servers/outcome-reporter.ts';
 
-// npm test and npm run test:evidence, test:timing, test:unit: runs the tests of a tier (tiers.ts), or the named files. In the
-// gate, a failed file is run once more, alone. If it then passes, the run passes, and the last lines name the flaky
-// tests. The last line is "N passed, N failed".
+// npm test and npm run test:evidence, test:timing, test:unit: runs the tests of a tier (tiers.ts), or the
+// named files. In the gate, a failed file is run once more, alone. If it then passes, the run passes, and the
+// last lines name the flaky tests. The last line is "N passed, N failed".
 
 /** If more files fail, the code is broken, and a second run would only take time. */
 const MAX_RERUNS = 8;

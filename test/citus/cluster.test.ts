@@ -30,8 +30,8 @@ import { createServiceRoles, grantServiceRoles, roleOf, withRole } from '../harn
 import { waitUntil } from '../harness/wait-until.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 
-// The same code on a Citus cluster. TEST_CITUS_URL: its coordinator. CITUS_CLUSTER: a program that ends and starts the servers
-// of its workers (kill 1, start 1).
+// The same code on a Citus cluster. TEST_CITUS_URL: its coordinator. CITUS_CLUSTER: a program that ends and
+// starts the servers of its workers (kill 1, start 1).
 
 const url = process.env['TEST_CITUS_URL'] ?? '';
 const cluster = process.env['CITUS_CLUSTER'] ?? '';

@@ -16,8 +16,8 @@ import { readPage } from '../harness/read-page.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { runCli, startWorkerProcess } from '../harness/service-process.ts';
 
-// The operator's command on a Citus cluster, in a database of its own. TEST_CITUS_URL: its coordinator, which reaches this
-// machine as its workers do.
+// The operator's command on a Citus cluster, in a database of its own. TEST_CITUS_URL: its coordinator, which
+// reaches this machine as its workers do.
 
 const citusUrl = process.env['TEST_CITUS_URL'] ?? '';
 const missing = citusUrl === '' ? ' (no TEST_CITUS_URL)' : '';

@@ -17,8 +17,8 @@ import { withDatabase } from '../harness/database-url.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { missingCitus } from '../servers/citus.ts';
 
-// A transaction over two servers is committed in two phases: what is prepared on a server that is lost holds its locks until
-// Citus has recovered it, a minute later.
+// A transaction over two servers is committed in two phases: what is prepared on a server that is lost holds
+// its locks until Citus has recovered it, a minute later.
 
 const DATABASE = 'floodgate_one_phase';
 const missing = missingCitus();

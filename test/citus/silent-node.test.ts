@@ -125,8 +125,8 @@ describe.skipIf(missing !== null)(
       const ofLiving = await readLivingWhile(() => ofDead.length < FAILURES);
       expect(new Set(ofLiving.map(({ code }) => code))).toEqual(new Set(['00']));
       expect(new Set(ofDead.map(({ code }) => code))).toEqual(new Set(['90']));
-      // The first reads of a dead event hold connections until they are known to be slow, and a few others wait for these. What a read
-      // takes without them is the machine's.
+      // The first reads of a dead event hold connections until they are known to be slow, and a few others
+      // wait for these. What a read takes without them is the machine's.
       const added = quantile(ofLiving, 0.9) - quantile(before, 0.9);
       expect(added).toBeLessThan(quantile(ofDead, 0.5) / 4);
       thaw();

@@ -14,8 +14,8 @@ import {
 import { format, resolveConfig } from 'prettier';
 import { operationsOf, type Document, type Schema } from '../harness/contract-document.ts';
 
-// Makes packages/client/src/contract.ts of the OpenAPI document and the catalogue of response codes. Partners install the file, and
-// browsers load it, so it imports nothing.
+// Makes packages/client/src/contract.ts of the OpenAPI document and the catalogue of response codes. Partners
+// install the file, and browsers load it, so it imports nothing.
 
 const HEAD =
   '// Generated from the OpenAPI document by `npm test -- contract -u`. Needs no other file, so that browsers can load it.';
@@ -47,8 +47,8 @@ export async function generateClientContract(document: Document): Promise<string
 const PEOPLE = new URL('../../packages/contract/src/people.ts', import.meta.url);
 
 /**
- * Resolves to packages/client/src/rules.ts: the file that normalizes the texts about people, as it is in the service, and the rules of a
- * registration's fields from its schema.
+ * Resolves to packages/client/src/rules.ts: the file that normalizes the texts about people, as it is in the
+ * service, and the rules of a registration's fields from its schema.
  */
 export async function generateClientRules(): Promise<string> {
   const { properties, required } = RegistrationRequest;

@@ -12,7 +12,8 @@ const { test, given } = apiTest({
   own: 'what other files left would change what is measured',
 });
 
-// What partners install: built, packed, installed from the tarball into a project of its own, and used against the service.
+// What partners install: built, packed, installed from the tarball into a project of its own, and used
+// against the service.
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** The oldest of each line that the package accepts, by what npm would take them for. */

@@ -65,7 +65,7 @@ const CALLS: [route: string, given?: object][] = [
   ['PUT /partners/{partnerId}/weight', { weight: 2 }],
   ['GET /keys?partnerId={partnerId}'],
   ['POST /partners/{partnerId}/keys'],
-  ['POST /keys/{keyId}/rotate', { overlapMs: 1_000 }],
+  ['POST /keys/{keyId}/rotate', { overlapMs: 60_000 }],
   ['DELETE /keys/{keyId}'],
   ['PUT /partners/{partnerId}/disabled', { disabled: false }],
   ['GET /events/{eventId}/webhooks'],
@@ -120,6 +120,26 @@ const KEPT: Record<string, [name: string, field: string]> = {
 /** Those that are refused here, after their statements. */
 const REFUSED: Record<string, number> = { 'POST /mail/test': 409 };
 
+const SHOWN_ONCE = 'it will not be shown again';
+
+/** Returns a route without the names of the fields in its path. */
+const shape = (route: string) => route.replace(/\?.*/, '').replaceAll(/\{\w+\}/g, '{}');
+
+/** Returns the documented operations by the shape of their route. */
+async function readOperations() {
+  const { paths } = (await (await given.request('/operator/v1/openapi.json')).json()) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  return new Map(
+    Object.entries(paths).flatMap(([prefixed, methods]) => {
+      const path = prefixed.replace('/operator/v1', '');
+      return Object.entries(methods).map(
+        ([method, { operationId: id }]) => [shape(`${method.toUpperCase()} ${path}`), { id, path }] as const,
+      );
+    }),
+  );
+}
+
 /** Not every answer is one JSON document. */
 async function call(token: string, route: string, body?: string) {
   const [method, path] = route.split(' ') as [string, string];
@@ -133,6 +153,34 @@ async function call(token: string, route: string, body?: string) {
   return { status: answer.status, body: isJson || isProblem ? await answer.json() : await answer.text() };
 }
 
+/** Fields and texts of secrets: keys of partners, tokens of operators, secrets of webhooks, passwords and codes. */
+const SECRET_FIELD = /secret|password|token|privateKey|^code$/i;
+const SECRET_TEXT = /^(fgo?_|whsec_)/;
+
+/** Returns whether a text in an answer is a secret. */
+function hasSecret(answer: unknown): boolean {
+  if (typeof answer !== 'object' || answer === null) return false;
+  return Object.entries(answer).some(([field, value]: [string, unknown]) =>
+    typeof value === 'string' ? SECRET_FIELD.test(field) || SECRET_TEXT.test(value) : hasSecret(value),
+  );
+}
+
+/** Sends the form of an operation. `path` is that of the document, `sentTo` that of a call with the same fields. */
+async function sendForm(cookie: string, id: string, [path, sentTo]: [string, string], body: object = {}) {
+  const segments = sentTo.split('/');
+  const inPath = path.split('/').flatMap((part, place) => {
+    const [, field] = /^\{(\w+)\}$/.exec(part) ?? [];
+    return field ? [[field, decodeURIComponent(segments[place]!)]] : [];
+  });
+  // Names are unique, and the call has taken that of the body.
+  const inBody = Object.entries<unknown>({
+    ...body,
+    ...('name' in body && { name: `form ${randomUUID()}` }),
+  });
+  const form = new URLSearchParams([...inBody.map(([field, value]) => [field, String(value)]), ...inPath]);
+  return given.request(`/do/${id}`, { method: 'POST', body: form, headers: { cookie } });
+}
+
 async function passReferenceIn(db: Database, fixture: Fixture) {
   const { serial } = await commitBatch(db, fixture);
   await finalizePending(db, fixture.shardId);
@@ -140,7 +188,7 @@ async function passReferenceIn(db: Database, fixture: Fixture) {
   return { row: row!, passReference: passReferenceOf(row!) };
 }
 
-test('every operation works with the privileges of the console', async () => {
+test('every operation works with the privileges of the console, and each form shows its secret', async () => {
   const { db } = given.database;
   const fixture = await createFixture(db);
   const [first, other] = [await passReferenceIn(db, fixture), await passReferenceIn(db, fixture)];
@@ -167,7 +215,9 @@ test('every operation works with the privileges of the console', async () => {
       : typeof value === 'string' && value.startsWith('{')
         ? values[value.slice(1, -1)]
         : value;
-  const { session } = await given.addOperator('owner');
+  const { session, cookie } = await given.addOperator('owner');
+  const documented = await readOperations();
+  const shownOnce: string[] = [];
   for (const [route, body] of CALLS) {
     const sent = body && Object.fromEntries(Object.entries(body).map(([name, one]) => [name, filled(one)]));
     const isRead = route.startsWith('GET');
@@ -178,15 +228,17 @@ test('every operation works with the privileges of the console', async () => {
     ]);
     const [name, field] = KEPT[route] ?? [];
     if (name) values[name] = (answer.body as Record<string, unknown>)[field!];
+    if (!hasSecret(answer.body)) continue;
+    const { id, path } = documented.get(shape(route))!;
+    shownOnce.push(id);
+    const page = await sendForm(cookie, id, [path, fill(route).split(' ')[1]!], sent);
+    expect([id, page.status, await page.text()]).toEqual([id, 200, expect.stringContaining(SHOWN_ONCE)]);
   }
-  const { paths } = (await (await given.request('/operator/v1/openapi.json')).json()) as {
-    paths: Record<string, object>;
-  };
-  const shape = (route: string) => route.replace(/\?.*/, '').replaceAll(/\{\w+\}/g, '{}');
-  const all = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace('/operator/v1', '')}`),
+  expect([...new Set(CALLS.map(([route]) => shape(route)))].toSorted()).toEqual(
+    [...documented.keys()].toSorted(),
   );
-  expect([...new Set(CALLS.map(([route]) => shape(route)))].toSorted()).toEqual(all.map(shape).toSorted());
+  const ofEachKind = ['keyIssue', 'webhookCreate', 'deviceCreate', 'operatorCreate', 'tokenCreate'];
+  expect(shownOnce).toEqual(expect.arrayContaining(ofEachKind));
 });
 
 test('a missing privilege is named, and is not a Postgres that does not answer', async () => {

@@ -79,8 +79,9 @@ const { test, given } = eventTest({
   own: 'it counts the calls of functions, and takes whatever is due in a shard',
 });
 
-// Each SQL function does on a Citus cluster what it does on one Postgres: it is called as the services call it, with their roles and
-// prepared statements, and the test reads what it has stored. The rules themselves are tested by the folders of their capabilities.
+// Each SQL function does on a Citus cluster what it does on one Postgres: it is called as the services call
+// it, with their roles and prepared statements, and the test reads what it has stored. The rules themselves
+// are tested by the folders of their capabilities.
 
 const FUNCTIONS = readdirSync(path.resolve(import.meta.dirname, '../../packages/database/sql/functions')).map(
   (file) => path.basename(file, '.sql'),

@@ -29,8 +29,8 @@ const headings = globSync(`{${FOLDERS}}/*.md`, { cwd: root }).flatMap((file) =>
 );
 
 /**
- * The search of the site ranks headings first. Returns the pages with a heading that has every word of the query, or a word that
- * begins with it. Short headings come first.
+ * The search of the site ranks headings first. Returns the pages with a heading that has every word of the
+ * query, or a word that begins with it. Short headings come first.
  */
 function search(query: string): string[] {
   const wanted = wordsOf(query);

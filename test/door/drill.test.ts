@@ -10,7 +10,8 @@ import { runCli } from '../harness/service-process.ts';
 
 const { test, given } = consoleTest();
 
-// The drill of apps/docs/operate/doors.md, with its commands. The event, the gates and the devices get the ids that the page shows.
+// The drill of apps/docs/operate/doors.md, with its commands. The event, the gates and the devices get the
+// ids that the page shows.
 
 const page = readFileSync(new URL('../../apps/docs/operate/doors.md', import.meta.url), 'utf8');
 const [EVENT, TICKET, MAIN_ENTRANCE, LOUNGE] = [1001, 1, 1, 2];

@@ -70,8 +70,8 @@ function conflictProblems({ fixture, passes }: World, { conflicts }: DoorReport,
 }
 
 /**
- * Checks that no ticket lets in more people than it has seats, unless the report names the seat: as one of a conflict, as one that is
- * cancelled, or as one whose pass a device let in although the server refuses it.
+ * Checks that no ticket lets in more people than it has seats, unless the report names the seat: as one of a
+ * conflict, as one that is cancelled, or as one whose pass a device let in although the server refuses it.
  */
 function peopleProblems(world: World, report: DoorReport, truth: Truth): string[] {
   const { passes, doors, cancelled, replaced } = world;

@@ -1,4 +1,5 @@
-// What is true about the doors of an event, calculated from all scans that the server has received. It does not know the SQL.
+// What is true about the doors of an event, calculated from all scans that the server has received. It does
+// not know the SQL.
 
 export const ENTRY_RULES = ['once', 're-entry', 'any'] as const;
 export type EntryRule = (typeof ENTRY_RULES)[number];
@@ -22,8 +23,8 @@ const inOrder = (one: Fact, other: Fact) =>
   one.at - other.at || one.deviceId - other.deviceId || one.counter - other.counter;
 
 /**
- * Returns the conflicts of one pass in one area, the number of people that it let in and that are still inside, and whether the pass is
- * admitted the next time.
+ * Returns the conflicts of one pass in one area, the number of people that it let in and that are still
+ * inside, and whether the pass is admitted the next time.
  */
 export function judge<Item extends Fact>(rule: EntryRule, facts: readonly Item[]) {
   const conflicts: Conflict<Item>[] = [];

@@ -12,8 +12,8 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const settings = { fsync: 'off' };
 
-// mkdtemp makes directories of mode 0700: run as root, these tests also prove that Postgres, which
-// is then somebody else, gets at its data below a directory that only root may enter.
+// mkdtemp makes directories of mode 0700: run as root, these tests also prove that Postgres, which is then
+// somebody else, gets at its data below a directory that only root may enter.
 describe('startPostgres', () => {
   test('keeps its data over a stop and over a crash', async () => {
     await using directory = await temporaryDirectory();

@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 
-// Stands in place of an API behind the proxy. Answers with the name of its container. Answers /held at SIGUSR2. Refuses connections
-// from one SIGHUP to the next.
+// Stands in place of an API behind the proxy. Answers with the name of its container. Answers /held at
+// SIGUSR2. Refuses connections from one SIGHUP to the next.
 
 const held: ServerResponse[] = [];
 

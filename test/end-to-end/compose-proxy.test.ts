@@ -4,8 +4,9 @@ import { findFreePort } from '../harness/free-port.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { baseImage, callOnce, composeProject, withoutCompose } from './compose-project.ts';
 
-// The proxy of docker/compose.yaml, with small servers in place of the APIs. docker/proxy/start.sh takes one way with nginx 1.27.3 and
-// later, and another with older ones. So these tests run with the image of the Compose file, and with that of TEST_NGINX_IMAGE.
+// The proxy of docker/compose.yaml, with small servers in place of the APIs. docker/proxy/start.sh takes one
+// way with nginx 1.27.3 and later, and another with older ones. So these tests run with the image of the
+// Compose file, and with that of TEST_NGINX_IMAGE.
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const IMAGES = ['nginx:1', process.env['TEST_NGINX_IMAGE']].filter(Boolean) as string[];

@@ -125,8 +125,8 @@ async function deliverUntil(name: string, { deliveries }: Receiver, messages: nu
 }
 
 /**
- * Sells on, after a backup, and sends three messages to the receiver. The backup has the first entry as delivered, and the second as not
- * delivered. It does not have the third.
+ * Sells on, after a backup, and sends three messages to the receiver. The backup has the first entry as
+ * delivered, and the second as not delivered. It does not have the third.
  */
 async function backUpAndTell(receiver: Receiver) {
   const live = await copyOf(templateOf('postgres'));

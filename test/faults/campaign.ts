@@ -11,8 +11,8 @@ export interface CampaignOptions extends RoundOptions {
   /** By default each fault strikes in one round. */
   rounds?: number;
   /**
-   * At most this many rounds more, each with a fault of which a listed pair was not met (reached.ts). Pairs that are
-   * still missed then are a failure. By default pairs are only counted.
+   * At most this many rounds more, each with a fault of which a listed pair was not met (reached.ts). Pairs
+   * that are still missed then are a failure. By default pairs are only counted.
    */
   extraRounds?: number | undefined;
   /** On a Citus cluster, in place of one Postgres. */

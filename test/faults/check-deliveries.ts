@@ -15,8 +15,8 @@ interface ReadMessage {
 const wrong = (problem: string): Violation => ({ kind: 'wrong', problem });
 
 /**
- * Holds what an endpoint has taken against the journal: leaving out what came again, the messages are a chain without a gap, and tell
- * each entry once, in order. What came again is what it was.
+ * Holds what an endpoint has taken against the journal: leaving out what came again, the messages are a chain
+ * without a gap, and tell each entry once, in order. What came again is what it was.
  */
 export function checkChain(
   endpoint: string,
@@ -96,8 +96,8 @@ export interface Addressee {
 }
 
 /**
- * Holds the e-mails that were taken against who was to have one: each exactly one for each seat. `again` of them may have come a second time, as the
- * same message: those that were under way when somebody was killed.
+ * Holds the e-mails that were taken against who was to have one: each exactly one for each seat. `again` of
+ * them may have come a second time, as the same message: those that were under way when somebody was killed.
  */
 export function checkMails(
   taken: readonly TakenMail[],

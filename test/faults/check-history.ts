@@ -39,8 +39,9 @@ const REFUSALS = new Set([SOLD_OUT, '36', '37']);
 const RETRYABLE = new Set(['90', UNKNOWN, '41']);
 
 /**
- * Holds a history against what is stored: every "00" is there, once, and is what was asked for; what was refused is
- * not there; what is unknown is there once or not at all; no ticket is oversold; everything is finalized.
+ * Holds a history against what is stored: every "00" is there, once, and is what was asked for; what was
+ * refused is not there; what is unknown is there once or not at all; no ticket is oversold; everything is
+ * finalized.
  */
 export function checkHistory(history: History, stored: Stored, tolerance: Tolerance): Violation[] {
   const rows = Map.groupBy(stored.registrations, ({ requestId }) => requestId);
@@ -168,8 +169,8 @@ const checkAllocation = ({ ticketId, cap, seats }: StoredAllocation): Violation[
     : [];
 
 /**
- * What is said of a change is so, and nothing is changed that nobody asked for, except that held seats go back. The journal tells
- * of each change once.
+ * What is said of a change is so, and nothing is changed that nobody asked for, except that held seats go
+ * back. The journal tells of each change once.
  */
 function wrongWithChanges(
   request: RequestRecord,
@@ -267,8 +268,8 @@ function checkPart(
 }
 
 /**
- * A ticket that was ever sold out has to be full, unless seats of it were given back. To a group it may be said of seats that
- * others of the group would have had.
+ * A ticket that was ever sold out has to be full, unless seats of it were given back. To a group it may be
+ * said of seats that others of the group would have had.
  */
 function checkTickets(
   { requests, waiting }: History,

@@ -59,8 +59,9 @@ const STEP_WITHIN_MS = 120_000;
 const NAMED = 3;
 
 /**
- * Registers through the client, one for each API, while one fault after the other strikes, and holds what it answered against
- * what is stored. Each fault gets its share of the registrations, so that all of them strike under load.
+ * Registers through the client, one for each API, while one fault after the other strikes, and holds what it
+ * answered against what is stored. Each fault gets its share of the registrations, so that all of them strike
+ * under load.
  */
 export async function runClientCampaign(options: ClientCampaignOptions): Promise<ClientCampaignResult> {
   const random = new Random(options.seed);

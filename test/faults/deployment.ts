@@ -148,8 +148,8 @@ export interface Wires {
 }
 
 /**
- * The whole service with servers of its own: two APIs, two workers, two delivery processes, Postgres, Redis, the wires between them,
- * and those who are told outside.
+ * The whole service with servers of its own: two APIs, two workers, two delivery processes, Postgres, Redis,
+ * the wires between them, and those who are told outside.
  */
 export interface Deployment extends AsyncDisposable {
   /** In a Citus cluster, its coordinator. */

@@ -34,8 +34,8 @@ const MAX_CAP = 40;
 const LISTED = { from: 4, to: 12 };
 
 /**
- * Creates an event that two partners sell; in a Citus cluster, as many on each of its nodes. And a test event of one partner,
- * wherever that is stored. Returns an event once for each of its partners.
+ * Creates an event that two partners sell; in a Citus cluster, as many on each of its nodes. And a test event
+ * of one partner, wherever that is stored. Returns an event once for each of its partners.
  */
 export async function createEvents(deployment: Deployment, random: Random): Promise<EventOnSale[]> {
   const { db, webhooks } = deployment;

@@ -7,8 +7,8 @@ import type { RoundResult } from './run-round.ts';
 type Options = Pick<CampaignOptions, 'extraRounds' | 'hold' | 'isOnCitus' | 'onlyFault'>;
 
 /**
- * Runs rounds of faults, and fails if one of them shows a violation, or if a listed pair of fault and state was not
- * met. Set FAULTS_SEED to run a campaign again.
+ * Runs rounds of faults, and fails if one of them shows a violation, or if a listed pair of fault and state
+ * was not met. Set FAULTS_SEED to run a campaign again.
  */
 export async function expectNothingBroken(options: Options): Promise<void> {
   const seed = Number(process.env['FAULTS_SEED'] ?? Date.now() % 2 ** 31);

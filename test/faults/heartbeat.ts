@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 
-// Loaded into each API process under test. It appends to a file when the process stood still: the answers of that time
-// say more about the machine than about the service.
+// Loaded into each API process under test. It appends to a file when the process stood still: the answers of
+// that time say more about the machine than about the service.
 
 const TICK_MS = 50;
 /** A later tick shows that the process stood still. The same as in running-time.ts. */

@@ -9,8 +9,9 @@ import type { Deployment } from './deployment.ts';
 import type { EventOnSale } from './events-on-sale.ts';
 import { type CallRecord, type History, type Stored, type StoredRegistration } from './history.ts';
 
-// The history of a round as a file, which a second checker reads. The format stands in test/histories/history-file.ts,
-// and is written here without that file, so that the two checkers share no code.
+// The history of a round as a file, which a second checker reads. The format stands in
+// test/histories/history-file.ts, and is written here without that file, so that the two checkers share no
+// code.
 
 const CHECKER = fileURLToPath(new URL('../histories/main.ts', import.meta.url));
 /** The clocks of the suite and of Postgres are read one after the other. */

@@ -44,8 +44,9 @@ export interface Attempt {
 }
 
 /**
- * One registration that a partner wants, and all that it did to get it. Without an Idempotency-Key there is one
- * attempt: a second one would be a second registration. A seat that another attendee gets is asked for until there is an answer.
+ * One registration that a partner wants, and all that it did to get it. Without an Idempotency-Key there is
+ * one attempt: a second one would be a second registration. A seat that another attendee gets is asked for
+ * until there is an answer.
  */
 export interface RequestRecord {
   /** Travels in extraData1, so that its row can be found again. */

@@ -6,8 +6,8 @@ import { because, noRedis } from './missing.ts';
 import { describeRound, describeViolations } from './report.ts';
 import { runRound } from './run-round.ts';
 
-// One short round, for the gate. A busy machine can make it slow, and calls fail, but it never fails for that. The
-// campaigns are in *.evidence.test.ts.
+// One short round, for the gate. A busy machine can make it slow, and calls fail, but it never fails for
+// that. The campaigns are in *.evidence.test.ts.
 
 const NAMES = ['Postgres crashed', 'API killed'];
 const HOLD_MS = 300;

@@ -109,8 +109,9 @@ export class PostgresUnderTest {
   }
 
   /**
-   * Whether it accepts no connections, and no process of it recovers. Where the disk is full, Postgres 18 can stay like this for
-   * ever: its recovery begins, and ends for want of space before the postmaster has noted that it began. An operator restarts it.
+   * Whether it accepts no connections, and no process of it recovers. Where the disk is full, Postgres 18 can
+   * stay like this for ever: its recovery begins, and ends for want of space before the postmaster has noted
+   * that it began. An operator restarts it.
    */
   #isAbandoned(): boolean {
     const hasStarted = existsSync(path.join(this.#dataDir, 'postmaster.pid'));

@@ -1,7 +1,7 @@
 import type { CallRecord } from './history.ts';
 
-// What a round has met: which states things were in while a fault lasted. A campaign that misses one of the listed
-// pairs of fault and state has not shown what it is for, and fails.
+// What a round has met: which states things were in while a fault lasted. A campaign that misses one of the
+// listed pairs of fault and state has not shown what it is for, and fails.
 
 /** From when to when something lasted, in milliseconds since the round began. */
 export interface Span {

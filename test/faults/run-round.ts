@@ -289,8 +289,8 @@ function urlsFor({ apiUrls, wires }: Deployment, { faults }: Round): string[] {
 }
 
 /**
- * What still goes on after the load; null: nothing. In this order: an open transaction, such as a reset that nobody
- * waits for, can commit what has then to be finalized, and what is finalized has to be delivered.
+ * What still goes on after the load; null: nothing. In this order: an open transaction, such as a reset that
+ * nobody waits for, can commit what has then to be finalized, and what is finalized has to be delivered.
  */
 async function whatGoesOn(deployment: Deployment): Promise<string | null> {
   if (!(await isNoneOverdue(deployment))) return 'a seat is held for longer than its time';

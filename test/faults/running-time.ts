@@ -20,8 +20,8 @@ setInterval(() => {
 }, TICK_MS).unref();
 
 /**
- * The time that this process runs. On a busy machine it can stand still for seconds. Afterwards Node runs timers before it reads answers, so
- * an ordinary timeout would give up a request that was answered meanwhile.
+ * The time that this process runs. On a busy machine it can stand still for seconds. Afterwards Node runs
+ * timers before it reads answers, so an ordinary timeout would give up a request that was answered meanwhile.
  */
 export const runningTime = {
   /** Returns a signal that aborts with a TimeoutError after this much running time. */

@@ -9,8 +9,8 @@ const STANDBY = 'standby';
 const OWN_FILES = ['postmaster.pid', 'postmaster.opts'];
 
 /**
- * Makes a copy of a running Postgres that will follow it as a standby: what pg_basebackup does, which the embedded
- * binaries lack.
+ * Makes a copy of a running Postgres that will follow it as a standby: what pg_basebackup does, which the
+ * embedded binaries lack.
  */
 export async function copyAsStandby(
   primary: { dataDir: string; url: string },

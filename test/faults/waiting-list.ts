@@ -216,9 +216,9 @@ function checkRecord(
 }
 
 /**
- * Whether each answer 37 of an entry can be right: the entries that its partner had joined by then, and this one, want more
- * seats than the ticket had at first. Entries that stopped to wait are counted as well, so this excuses too much
- * rather than too little.
+ * Whether each answer 37 of an entry can be right: the entries that its partner had joined by then, and this
+ * one, want more seats than the ticket had at first. Entries that stopped to wait are counted as well, so
+ * this excuses too much rather than too little.
  */
 function couldReachLimit(
   { id, event, seats, joins }: WaitingRecord,
@@ -298,9 +298,10 @@ const toViolations = (id: string, problems: Problem[]): Violation[] =>
     .map(([, kind, problem]) => ({ kind, problem: `waiting entry ${id} ${problem}` }));
 
 /**
- * Finds registrations that a newcomer got while an entry waited, and what else is wrong with tickets and lists at rest. Serials are drawn under the
- * lock of the ticket: by an entry when it joins, by a newcomer when it gets a seat, and by an offer. So a serial between those of an entry and of its
- * offer was drawn while the entry waited. (Times say less: a transaction that began earlier can get the lock later.)
+ * Finds registrations that a newcomer got while an entry waited, and what else is wrong with tickets and
+ * lists at rest. Serials are drawn under the lock of the ticket: by an entry when it joins, by a newcomer
+ * when it gets a seat, and by an offer. So a serial between those of an entry and of its offer was drawn
+ * while the entry waited. (Times say less: a transaction that began earlier can get the lock later.)
  */
 export async function findNewcomers(
   { db }: Deployment,

@@ -26,8 +26,9 @@ export async function violations(object: Manifest): Promise<string[]> {
   }
 }
 
-// The schemas of Kubernetes allow unknown fields, but the API server ignores them: a misspelled probe would be none. So the compiler checks
-// the objects as literals of the interfaces, which must not have other fields.
+// The schemas of Kubernetes allow unknown fields, but the API server ignores them: a misspelled probe would
+// be none. So the compiler checks the objects as literals of the interfaces, which must not have other
+// fields.
 const FILE = fileURLToPath(new URL('rendered-manifests.ts', import.meta.url));
 
 /** Returns the compiler's messages about these objects, with their names. */

@@ -12,7 +12,8 @@ import { podOf, readManifests, type Workload } from './manifests.ts';
 
 const { test, given } = eventTest({ own: 'starts processes that work on everything in the database' });
 
-// The memory of processes that no benchmark measures, and their limits in docker/kubernetes. MAILS=60000 for the figures of the manifests.
+// The memory of processes that no benchmark measures, and their limits in docker/kubernetes. MAILS=60000 for
+// the figures of the manifests.
 
 const MAILS = Number(process.env['MAILS'] ?? 2_000);
 const BATCH = 500;

@@ -44,8 +44,8 @@ const { test, given } = databaseTest({
   own: 'changes the schema, the roles or the settings of its database',
 });
 
-// A query with a wrong name finds nothing, and nothing looks like health. So each query of alerts, dashboards and scalers must give a value
-// other than zero in an installation with every kind of trouble.
+// A query with a wrong name finds nothing, and nothing looks like health. So each query of alerts, dashboards
+// and scalers must give a value other than zero in an installation with every kind of trouble.
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');

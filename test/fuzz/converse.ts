@@ -6,9 +6,9 @@ import type { StrictReading } from './read-strictly.ts';
 const HANGS_AFTER_MS = 60_000;
 
 /**
- * Sends the bytes on a connection of their own and answers everything that came back until the server closed it.
- * The client ends its side once all requests are answered, unless the bytes end in a way after which the server has to
- * close by itself. Throws a Finding where neither answers nor close come.
+ * Sends the bytes on a connection of their own and answers everything that came back until the server closed
+ * it. The client ends its side once all requests are answered, unless the bytes end in a way after which the
+ * server has to close by itself. Throws a Finding where neither answers nor close come.
  */
 export async function converse(
   baseUrl: string,

@@ -11,7 +11,8 @@ import { databaseTest } from '../harness/database-test.ts';
 
 const { test, given } = databaseTest({ own: 'draws operations, and compares whole tables' });
 
-// The gate sends 500 messages, the evidence tier 20,000, from a seed of its own choice; npm run test:fuzz sends as many as it is told.
+// The gate sends 500 messages, the evidence tier 20,000, from a seed of its own choice; npm run test:fuzz
+// sends as many as it is told.
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? (inject('tier') === 'gate' ? 500 : 20_000));
 const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const PROGRESS_EVERY = 5_000;

@@ -40,8 +40,8 @@ const POISON = [
 ];
 
 /**
- * Registrations of every kind, made from the schemas of body and headers: a new field is fuzzed by being there. Most are
- * right but for one thing, because a second mistake hides the first.
+ * Registrations of every kind, made from the schemas of body and headers: a new field is fuzzed by being
+ * there. Most are right but for one thing, because a second mistake hides the first.
  */
 export function hostileRegistration(
   target: Target,
@@ -66,8 +66,8 @@ export function hostileBulk(target: Target, keys: readonly string[] = []): fc.Ar
 }
 
 /**
- * Long lists of one item, up to more values than a body may have. None is larger than a body may be: the API closes that
- * connection at once, and a client that is still sending may see a reset before the answer.
+ * Long lists of one item, up to more values than a body may have. None is larger than a body may be: the API
+ * closes that connection at once, and a client that is still sending may see a reset before the answer.
  */
 const junkList = fc
   .tuple(

@@ -77,8 +77,8 @@ const REFUSALS = {
 const OUTCOMES: readonly Code[] = ['00', ...Object.values(REFUSALS), '41'];
 
 /**
- * Compares what came back on a connection with what was sent, and remembers what was registered. `wireAnswers` belong
- * to the requests in order. Throws a Finding where they do not fit.
+ * Compares what came back on a connection with what was sent, and remembers what was registered.
+ * `wireAnswers` belong to the requests in order. Throws a Finding where they do not fit.
  */
 export function judge(target: Target, reading: StrictReading, wireAnswers: readonly WireAnswer[]): void {
   const { requests, end, partial } = reading;

@@ -12,8 +12,8 @@ const STATUS_LINE = /^HTTP\/1\.1 ([1-5][0-9]{2}) [\u0020-\u007e]*$/;
 const HEADER = /^([!#$%&'*+.^_`|~0-9a-z-]+): ([\u0020-\u007e]*)$/i;
 
 /**
- * Takes whole answers off what a server sent: `methods` are those of the requests, in order. Answers what is left, too.
- * Throws a Finding where a strict client could not read them.
+ * Takes whole answers off what a server sent: `methods` are those of the requests, in order. Answers what is
+ * left, too. Throws a Finding where a strict client could not read them.
  */
 export function readAnswers(
   received: Buffer,

@@ -13,8 +13,8 @@ export interface StrictRequest {
 export interface StrictReading {
   requests: StrictRequest[];
   /**
-   * How the bytes end: behind a whole request, within one, with something that is none, or behind a request after
-   * which the server must not read on.
+   * How the bytes end: behind a whole request, within one, with something that is none, or behind a request
+   * after which the server must not read on.
    */
   end: 'clean' | 'incomplete' | 'malformed' | 'closed';
   /** The request whose head is whole, but whose body is not there or not well-formed. */
@@ -23,8 +23,8 @@ export interface StrictReading {
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /**
- * Words with any number of spaces between them, which RFC 9112 (3) lets pass. Node's parser knows RTSP and ICE as well, and
- * does not tell: their messages end where those of HTTP do.
+ * Words with any number of spaces between them, which RFC 9112 (3) lets pass. Node's parser knows RTSP and
+ * ICE as well, and does not tell: their messages end where those of HTTP do.
  */
 const REQUEST_LINE = /^(\S+) +([!-~\u0080-\u00ff]+) +(HTTP|RTSP|ICE)\/(1\.[01])$/;
 const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
@@ -37,8 +37,8 @@ const PLAIN_HEADERS = 100;
 const VISIBLE = /^[\u0020-\u007e]*$/;
 
 /**
- * Reads the bytes of a connection as RFC 9112 does, in the strictest way that it allows: whatever two readers could
- * understand differently is malformed. Written apart from any HTTP library, to judge one.
+ * Reads the bytes of a connection as RFC 9112 does, in the strictest way that it allows: whatever two readers
+ * could understand differently is malformed. Written apart from any HTTP library, to judge one.
  */
 export function readStrictly(bytes: Buffer): StrictReading {
   const text = bytes.toString('latin1');

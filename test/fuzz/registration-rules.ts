@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 
-// Section by section what the documentation promises of a registration's fields, in plain loops: an opinion of its own,
-// to be compared with the API's schemas and patterns.
+// Section by section what the documentation promises of a registration's fields, in plain loops: an opinion
+// of its own, to be compared with the API's schemas and patterns.
 
 /** What is wrong with a value, or null. `value` is what the body holds, undefined where it holds nothing. */
 type Rule = (value: unknown) => string | null;

@@ -9,9 +9,9 @@ import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 
 /**
- * A service as the guide's examples expect it, with a test event: ticket 1 has seats, ticket 2 has none, ticket 3 has a
- * waiting list with an entry, and ticket 4 one with an offer, somebody is registered and was admitted,
- * and a basket is held.
+ * A service as the guide's examples expect it, with a test event: ticket 1 has seats, ticket 2 has none,
+ * ticket 3 has a waiting list with an entry, and ticket 4 one with an offer, somebody is registered and was
+ * admitted, and a basket is held.
  */
 export async function startExample() {
   const database = await createTestDatabase();

@@ -22,8 +22,8 @@ export function blocksOf(page: string): Block[] {
 }
 
 /**
- * Returns what an answer and its printed example have in common: the fields in their order, and the kinds of values. Response codes are
- * the same; what is null in either may be anything.
+ * Returns what an answer and its printed example have in common: the fields in their order, and the kinds of
+ * values. Response codes are the same; what is null in either may be anything.
  */
 export function isLike(example: unknown, answer: unknown): boolean {
   if (example === null || answer === null) return true;

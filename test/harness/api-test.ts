@@ -23,7 +23,8 @@ interface ApiSettings {
 }
 
 /**
- * Returns the `test` of a file whose tests have an event, and an API. A file that overrides `apiSettings` has an API of its own.
+ * Returns the `test` of a file whose tests have an event, and an API. A file that overrides `apiSettings` has
+ * an API of its own.
  */
 export function apiTest(options: EventOptions = {}) {
   const { test: withEvent, given: givenEvent } = eventTest(options);

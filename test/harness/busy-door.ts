@@ -7,8 +7,9 @@ import { startInProcessApi } from './in-process-api.ts';
 import { attendee, PartnerClient } from './partner-client.ts';
 
 /**
- * Creates an event whose doors have everything that a report can show: North and South let the same pass in offline, scan 2 of South is missing,
- * North let a cancelled pass in and has signed off, one device is lost, and one is not enrolled.
+ * Creates an event whose doors have everything that a report can show: North and South let the same pass in
+ * offline, scan 2 of South is missing, North let a cancelled pass in and has signed off, one device is lost,
+ * and one is not enrolled.
  */
 export async function createBusyDoor({ db, url }: TestDatabase) {
   const api = await startInProcessApi({ DATABASE_URL: url });

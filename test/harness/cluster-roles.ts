@@ -45,8 +45,8 @@ const heldOn = (role: string, relations: readonly string[]) => `
   from unnest('{${relations.join()}}'::text[]) as name where to_regclass(name) is not null`;
 
 /**
- * Returns the copies of shards on which a role has other privileges than on their table. Asks each server once: a
- * connection for each copy would take minutes.
+ * Returns the copies of shards on which a role has other privileges than on their table. Asks each server
+ * once: a connection for each copy would take minutes.
  */
 export async function differencesOnShards(owner: Database, role: string): Promise<string[]> {
   const { rows: shards } = await sql<{ table: string; name: string; copies: number }>`

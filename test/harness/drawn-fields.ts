@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
-// Values of a registration's fields that are valid or invalid by construction, so that the tests do not repeat the API's checks.
+// Values of a registration's fields that are valid or invalid by construction, so that the tests do not
+// repeat the API's checks.
 
 const repeated = (unit: string, length: number) => fc.constant(unit.repeat(length));
 

@@ -7,8 +7,8 @@ import { waitUntil } from './wait-until.ts';
 const IN_USE = '55006';
 
 /**
- * Drops a database despite open connections: Citus connects its servers to each other. Also ends prepared transactions, which block
- * the drop: a server or a client may have died before the commit.
+ * Drops a database despite open connections: Citus connects its servers to each other. Also ends prepared
+ * transactions, which block the drop: a server or a client may have died before the commit.
  */
 export async function dropByForce(server: Database, serverUrl: string, name: string): Promise<void> {
   const drop = async () => {

@@ -9,13 +9,14 @@ const ATTEMPTS = 1_000;
 // Consecutive processes begin far apart, and no port is returned twice in a row.
 let next = (process.pid * 100) % PORTS;
 
-// A returned port is free until a server listens on it, and again between a stop and a start. Until this process ends, it holds the UDP
-// port of the same number, so that this function returns the port to no other process.
+// A returned port is free until a server listens on it, and again between a stop and a start. Until this
+// process ends, it holds the UDP port of the same number, so that this function returns the port to no other
+// process.
 const held: Socket[] = [];
 
 /**
- * Returns a free loopback port. The system does not assign it, and while this process lives, this function returns it to no other
- * process.
+ * Returns a free loopback port. The system does not assign it, and while this process lives, this function
+ * returns it to no other process.
  */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {

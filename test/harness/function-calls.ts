@@ -14,8 +14,8 @@ export async function countFunctionCalls({ url }: TestDatabase): Promise<void> {
 }
 
 /**
- * Returns the names of the functions that each server has executed, also when another function called them. The first server is the
- * one that tests connect to. A connection reports its calls when it ends.
+ * Returns the names of the functions that each server has executed, also when another function called them.
+ * The first server is the one that tests connect to. A connection reports its calls when it ends.
  */
 export const calledFunctions = ({ url }: TestDatabase): Promise<string[][]> =>
   onEachServer(url, async (server) => {

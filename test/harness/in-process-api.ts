@@ -16,8 +16,8 @@ export interface InProcessApi {
 }
 
 /**
- * For tests that must not depend on how fast the machine is. A group waits for a lock for a quarter of this time. With a clock of the test,
- * only the test decides when it is over.
+ * For tests that must not depend on how fast the machine is. A group waits for a lock for a quarter of this
+ * time. With a clock of the test, only the test decides when it is over.
  */
 export const PATIENT = { ANSWER_WITHIN_MS: '60000' };
 

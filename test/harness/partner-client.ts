@@ -86,8 +86,8 @@ export class PartnerClient {
   }
 
   /**
-   * Sends a request with the partner's headers, which `headers` can override. A failure must not quote the request's data, and the
-   * OpenAPI document must describe the answer.
+   * Sends a request with the partner's headers, which `headers` can override. A failure must not quote the
+   * request's data, and the OpenAPI document must describe the answer.
    */
   async request(
     path: string,

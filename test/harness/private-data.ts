@@ -1,6 +1,7 @@
 /**
- * Data that partners send and receive in tests, and passwords. None of it may appear in a log line or in a failed answer. Code that sends
- * data registers it here, and code that ends a process searches its output for it.
+ * Data that partners send and receive in tests, and passwords. None of it may appear in a log line or in a
+ * failed answer. Code that sends data registers it here, and code that ends a process searches its output for
+ * it.
  */
 const known = new Set<string>();
 
@@ -19,8 +20,8 @@ const ATTENDEE_FIELDS = [
 ];
 
 /**
- * Anything that looks like a secret key, a password in a URL (except in the rule of DATABASE_URL, which messages quote) or an
- * attendee's address.
+ * Anything that looks like a secret key, a password in a URL (except in the rule of DATABASE_URL, which
+ * messages quote) or an attendee's address.
  */
 const PATTERNS = [
   /fg(?:o|_test)?_[0-9a-f]{16}_[\w-]{43}/,

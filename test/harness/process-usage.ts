@@ -22,8 +22,8 @@ export async function cpuMicrosOfTree(pid: number): Promise<number | undefined> 
 }
 
 /**
- * Returns the CPU time of a process and all its descendants, or of those whose command line contains `program`. Throws if the process has
- * ended.
+ * Returns the CPU time of a process and all its descendants, or of those whose command line contains
+ * `program`. Throws if the process has ended.
  */
 export async function cpuMicrosOfDescendants(pid: number, program = ''): Promise<number> {
   const stats = await readAllStats();

@@ -131,8 +131,8 @@ export async function startDeliveryProcess(env: Environment): Promise<ServicePro
 }
 
 /**
- * Runs the operator's command to its end in this process, because a process of its own takes a second of CPU. The tests of the end of
- * such a process use startProcess.
+ * Runs the operator's command to its end in this process, because a process of its own takes a second of CPU.
+ * The tests of the end of such a process use startProcess.
  */
 export async function runCli(env: Environment, ...args: string[]): Promise<{ code: number; output: string }> {
   // The start of a service does not load it.

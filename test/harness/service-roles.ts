@@ -39,8 +39,9 @@ export async function grantQueueToServiceRoles(queueUrl: string, namespace: stri
 }
 
 /**
- * Returns the environment of a tested service: it connects with its own role in place of the owner, logs at every level, and an API has
- * time to answer on a busy machine. The environment of other databases, such as a benchmark's, is unchanged.
+ * Returns the environment of a tested service: it connects with its own role in place of the owner, logs at
+ * every level, and an API has time to answer on a busy machine. The environment of other databases, such as a
+ * benchmark's, is unchanged.
  */
 export function underTest(service: ServiceName, env: Record<string, string>): Record<string, string> {
   if (!engineOf(env['DATABASE_URL'])) return env;

@@ -27,7 +27,8 @@ class SharedServers {
 }
 
 /**
- * The servers that the test files of this worker share. Each starts when the first file needs it. The only state of the harness that
- * outlives a file: Vitest keeps no fixture for several files, because each file extends `test` by itself.
+ * The servers that the test files of this worker share. Each starts when the first file needs it. The only
+ * state of the harness that outlives a file: Vitest keeps no fixture for several files, because each file
+ * extends `test` by itself.
  */
 export const sharedServers = new SharedServers();

@@ -18,8 +18,8 @@ export async function waitUntil<T>(
 }
 
 /**
- * Waits until the condition is true. Returns when it was last asked for and still false, by performance.now(): a slow machine delays
- * the answer, and not what it says.
+ * Waits until the condition is true. Returns when it was last asked for and still false, by
+ * performance.now(): a slow machine delays the answer, and not what it says.
  */
 export async function lastFalse(what: string, condition: () => Promise<boolean>): Promise<number> {
   let falseAt = -Infinity;

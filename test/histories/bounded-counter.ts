@@ -1,10 +1,11 @@
 /*
  * Decides whether the calls for one ticket have an order in which its counter stays between 0 and the capacity.
  *
- * Each operation adds its amount to the counter at one instant of its interval. Each reading "sold out" needs one
- * instant of its interval at which the counter was full. The search walks through the starts and ends in the order of
- * time, and keeps every state that the counter can have: its value, and which of the open operations have happened.
- * This is the search of Wing and Gong with operations made "just in time" (Lowe, 2017):
+ * Each operation adds its amount to the counter at one instant of its interval. Each reading "sold out" needs
+ * one instant of its interval at which the counter was full. The search walks through the starts and ends in
+ * the order of time, and keeps every state that the counter can have: its value, and which of the open
+ * operations have happened. This is the search of Wing and Gong with operations made "just in time" (Lowe,
+ * 2017):
  *
  * - An operation happens at its end, unless something needs it earlier. A grant without a free seat needs an open
  *   release. A reading needs open grants, at its own end or before the end of a release. Where nothing needs it, an
@@ -14,12 +15,12 @@
  *   first, exchanging the two is a valid order as well. A grant of which a release is open is like another one only if
  *   their releases are alike too.
  *
- * So the search refuses a history if and only if there is no such order. bounded-counter.test.ts compares it with a
- * search through all orders.
+ * So the search refuses a history if and only if there is no such order. bounded-counter.test.ts compares it
+ * with a search through all orders.
  *
- * If many seats can be released before their grant must happen, there are too many states. Then a second search forgets
- * that a seat is released after its grant, so that all operations with the same amount are alike. It accepts more
- * histories, and says so. Whatever it refuses has no valid order.
+ * If many seats can be released before their grant must happen, there are too many states. Then a second
+ * search forgets that a seat is released after its grant, so that all operations with the same amount are
+ * alike. It accepts more histories, and says so. Whatever it refuses has no valid order.
  */
 
 export interface Operation {

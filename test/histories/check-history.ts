@@ -3,10 +3,11 @@ import type { CalledSeat, FirstTicket, HistoryFile, LineOfCall } from './history
 import { hasEffect, mayHaveEffect, readSeats, type Refusal, type Seat } from './seats.ts';
 
 /*
- * The second checker of a history. It shares no code with the service or with the first checker, and reads nothing but
- * the file. First it compares the calls with the final state, seat by seat (seats.ts). Then it decides for each ticket
- * whether its calls are linearizable as a bounded counter (bounded-counter.ts). Calls for one ticket only are checked
- * completely, because a history is linearizable if and only if it is so for each object.
+ * The second checker of a history. It shares no code with the service or with the first checker, and reads
+ * nothing but the file. First it compares the calls with the final state, seat by seat (seats.ts). Then it
+ * decides for each ticket whether its calls are linearizable as a bounded counter (bounded-counter.ts). Calls
+ * for one ticket only are checked completely, because a history is linearizable if and only if it is so for
+ * each object.
  *
  * What it does not check:
  * - The order of a grant and a release of the same seat that overlap, if very many of a ticket do. It prints for

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 
 /*
- * The file of a history: JSON, one value per line. The first line has the tickets, the last line what is stored at the
- * end, and each line between them a call. Times are milliseconds since the start, by the clock of the process that
- * made the calls.
+ * The file of a history: JSON, one value per line. The first line has the tickets, the last line what is
+ * stored at the end, and each line between them a call. Times are milliseconds since the start, by the clock
+ * of the process that made the calls.
  *
- * The calls that grant seats are "register", "bulk" and "hold". "offer" is a grant by the service itself, and "expire"
- * is the end of a hold. "replace" gives a seat to another attendee. "cancel", "release" and "leave" release seats, and
- * "reset" releases all seats of its partner. "capacity" adds seats. "confirm", "extend", "join" and "read" change no
- * counter.
+ * The calls that grant seats are "register", "bulk" and "hold". "offer" is a grant by the service itself, and
+ * "expire" is the end of a hold. "replace" gives a seat to another attendee. "cancel", "release" and "leave"
+ * release seats, and "reset" releases all seats of its partner. "capacity" adds seats. "confirm", "extend",
+ * "join" and "read" change no counter.
  */
 
 /** A seat of a call. */

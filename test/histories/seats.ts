@@ -1,7 +1,7 @@
 import type { CalledSeat, FinalSeat, HistoryFile, LineOfCall } from './history-file.ts';
 
-// Reads from the calls when each seat can have been granted and released, and finds seats whose calls contradict each
-// other.
+// Reads from the calls when each seat can have been granted and released, and finds seats whose calls
+// contradict each other.
 
 /** A time, and the line of the call that shows it. */
 export interface Span {

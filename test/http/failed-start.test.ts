@@ -30,7 +30,8 @@ test('a start that fails closes everything that it has opened', async () => {
     );
   const ofTest = poolsOf(connect);
   await expect(startInProcessApi({ DATABASE_URL: given.database.url, PORT })).rejects.toThrow('EADDRINUSE');
-  // The start itself ends its pools. A pool that is forgotten also closes its connections, when they have been idle for long.
+  // The start itself ends its pools. A pool that is forgotten also closes its connections, when they have
+  // been idle for long.
   const opened = poolsOf(connect).difference(ofTest);
   expect(opened.size).toBeGreaterThan(1);
   expect(opened.difference(poolsOf(end)).size).toBe(0);

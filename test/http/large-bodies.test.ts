@@ -117,7 +117,8 @@ test('calls that wait for their seat hold no room once their bodies are read', a
       '/api/v1/events/register',
     );
     connection.send(`${text}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
-    // The heads of more calls than have room could arrive before the bodies. An answer to a later call comes after the bodies were read.
+    // The heads of more calls than have room could arrive before the bodies. An answer to a later call comes
+    // after the bodies were read.
     if (index % 100 === 99) for (let count = 0; count < 2; count += 1) await given.partner.tickets();
   }
   const answers = await Promise.all(connections.map((connection) => connection.answer()));

@@ -8,7 +8,8 @@ import { confirmSome } from '../harness/webhooks.ts';
 
 const { test, given } = eventTest({ sharesEvent: true, own: 'counts, empties or compares whole tables' });
 
-// Polling for consumers costs what there is to deliver, not what consumers there are. Counted in rows, because times vary.
+// Polling for consumers costs what there is to deliver, not what consumers there are. Counted in rows,
+// because times vary.
 
 const IDLE = 1_000;
 const FEW = 20;

@@ -298,7 +298,8 @@ describe('refusals', () => {
     const { output } = await startMails(given.database, { SMTP_URL: server.url });
     await confirmThese(addresses(1, 'first'));
     await waitForState(given.database.db, given.gala, 'sent', 1);
-    // Refusals arrive before the messages that were sent at the same time. Of two parts they are fewer than those that stop all e-mails.
+    // Refusals arrive before the messages that were sent at the same time. Of two parts they are fewer than
+    // those that stop all e-mails.
     for (const part of [1, 2, 3, 4, 5]) {
       await confirmThese([...addresses(9, `blocked-${part}`), ...addresses(30, `part-${part}`)]);
       await waitForState(given.database.db, given.gala, 'sent', 1 + 30 * part);

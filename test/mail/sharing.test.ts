@@ -56,7 +56,8 @@ test('two processes take the permits for their e-mails from one counter, if ther
   for (const event of events) await enable(given.database.db, event);
   for (const event of events) await waitForState(given.database.db, event, 'sent', count);
   expect(server.mails).toHaveLength(2 * count);
-  // A process that the counter does not answer in time goes on alone, and says so. This happens on a machine that stands still.
+  // A process that the counter does not answer in time goes on alone, and says so. This happens on a machine
+  // that stands still.
   const isShared = processes.every((one) => !one.output().includes('rate limits are not shared'));
   const permitted = (await drawn()).reduce((sum, permits) => sum + Math.min(permits, perSecond), 0);
   expect(isShared ? permitted : Infinity).toBeGreaterThanOrEqual(2 * count);

@@ -38,7 +38,8 @@ test('two processes together send no more than MAIL_PER_SECOND in any second', a
   for (const event of events) await enable(given.database.db, event);
   for (const event of events) await waitForState(given.database.db, event, 'sent', count);
   expect(server.mails).toHaveLength(2 * count);
-  // What was permitted in a second may arrive later, and never earlier. The first may have been permitted in the second before.
+  // What was permitted in a second may arrive later, and never earlier. The first may have been permitted in
+  // the second before.
   const permitted = seconds.map((second) => (second - seconds[0]! + 2) * perSecond);
   seconds.forEach((_, index) => expect(index + 1).toBeLessThanOrEqual(permitted[index]!));
 });

@@ -15,8 +15,8 @@ import { addWebhook } from '../harness/webhooks.ts';
 
 const { test, given } = eventTest({ sharesEvent: true, own: 'counts, empties or compares whole tables' });
 
-// Two partners with an event each, and one event that both may use. Whatever the one asks for that is the other's is
-// answered, to the last header, as if there were no such thing.
+// Two partners with an event each, and one event that both may use. Whatever the one asks for that is the
+// other's is answered, to the last header, as if there were no such thing.
 
 const REGISTER = 'POST /api/v1/events/register';
 const BULK = 'POST /api/v1/events/register/bulk';

@@ -9,8 +9,8 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = databaseTest({ own: 'what other files left would change what is measured' });
 
-// A rate limit under single calls and bulk calls at the same time. MEASURE_LIMIT says for how many seconds; then the figures
-// are printed.
+// A rate limit under single calls and bulk calls at the same time. MEASURE_LIMIT says for how many seconds;
+// then the figures are printed.
 
 const SECONDS = Number(process.env['MEASURE_LIMIT'] ?? 4);
 const LIMIT = 100;

@@ -10,7 +10,8 @@ import { lastFalse, waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = eventTest({ own: 'what other files left would change what is measured' });
 
-// Rates, and how soon changes of a limit take effect, in real time. rate-limit.test.ts tests the rules by the clock of the APIs.
+// Rates, and how soon changes of a limit take effect, in real time. rate-limit.test.ts tests the rules by the
+// clock of the APIs.
 
 const LIMIT = 25;
 const TAKES_EFFECT_WITHIN_MS = 2_000;

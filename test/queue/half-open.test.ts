@@ -4,7 +4,8 @@ import { enqueue, TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { redisServerCommand } from '../servers/redis.ts';
 
-// Connections that are open end nowhere, and nobody says so; new ones work. Each waits for the consumer's 15 s of silence.
+// Connections that are open end nowhere, and nobody says so; new ones work. Each waits for the consumer's
+// 15 s of silence.
 describe.concurrent('connections that were forgotten on the way are given up', () => {
   for (const backend of QUEUE_BACKENDS) {
     const missing =

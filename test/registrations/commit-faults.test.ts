@@ -191,7 +191,8 @@ test('a commit that stays unanswered is repeated until its time is over, then un
   await impatient.destroy();
 });
 
-// The severities that Postgres sends under another lc_messages. CHYBA is Czech. FATAL may become any word of the same length.
+// The severities that Postgres sends under another lc_messages. CHYBA is Czech. FATAL may become any word of
+// the same length.
 const LANGUAGES: [string, Map<string, string>][] = [
   ['English', new Map()],
   [
@@ -310,7 +311,8 @@ test('what Postgres calls fatal is no refusal, even if a pooler in between keeps
 test('a server that only reads is left for the one that new connections lead to', async () => {
   const ticketId = await given.gala.addTicket();
   const name = sql.id(new URL(given.database.url).pathname.slice(1));
-  // The setting applies to connections that are opened after it, for their lifetime. Connections opened after the reset can write.
+  // The setting applies to connections that are opened after it, for their lifetime. Connections opened after
+  // the reset can write.
   await sql`alter database ${name} set default_transaction_read_only = on`.execute(given.database.db);
   await sql`select 1`.execute(pool);
   await sql`alter database ${name} reset default_transaction_read_only`.execute(given.database.db);

@@ -14,8 +14,9 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = databaseTest({ own: 'compares the books of its database' });
 
-// Who is refused and who is served first, while a ticket is locked and the queue of the API is full. admission-queue.test.ts and
-// partner-queues.test.ts test the rules, fair-shares.timing.test.ts measures shares under load.
+// Who is refused and who is served first, while a ticket is locked and the queue of the API is full.
+// admission-queue.test.ts and partner-queues.test.ts test the rules, fair-shares.timing.test.ts measures
+// shares under load.
 
 const BATCH_LIMIT = 5;
 const WAITING_LIMIT = 20;
@@ -126,7 +127,8 @@ test('those who ask for more than there is are admitted and served by their weig
   await release();
   expect(codesOf(await ofLight.served)).toEqual({ '00': WAITING_LIMIT });
   expect(codesOf(await ofHeavy.served)).toEqual({ '00': share });
-  // In a group are four registrations of the heavy one and one of the light one, which may have had one group of its own.
+  // In a group are four registrations of the heavy one and one of the light one, which may have had one group
+  // of its own.
   const served = await order(light, heavy);
   expect(served.lastIndexOf(1) + 1).toBeLessThanOrEqual((share * 5) / 4 + BATCH_LIMIT);
 });
@@ -137,7 +139,8 @@ test('a bulk call that is larger than its share, and than a group, gets its turn
   const group = await openPlatform();
   const people = Array.from({ length: 100 }, () => attendee(group.ticketId));
   const answered = group.client.registerBulk(people, 'all');
-  // Then its partner has more than its share, and the API refuses it before it reads the body. Otherwise the answer is 10.
+  // Then its partner has more than its share, and the API refuses it before it reads the body. Otherwise the
+  // answer is 10.
   const isFull = async () => (await group.client.register('{')).body.responseCode === '90';
   await waitUntil('the bulk call waits', isFull);
   await release();

@@ -107,8 +107,8 @@ test.for(['[]', '[{}]', 'null', '7', 'true', '"text"', '""'])(
   },
 );
 
-// A lone byte, an overlong form, a surrogate, a code point past the last plane, and a truncated sequence, which has the same length
-// as the U+FFFD that replaces it.
+// A lone byte, an overlong form, a surrogate, a code point past the last plane, and a truncated sequence,
+// which has the same length as the U+FFFD that replaces it.
 test.for(['ff', 'c080', 'eda080', 'f4908080', 'f09f98'])(
   'a name with the bytes %s is no UTF-8',
   async (hex) => {

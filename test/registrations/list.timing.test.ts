@@ -5,7 +5,8 @@ import { measuredWait } from '../harness/measured-wait.ts';
 
 const { test, given } = apiTest({ own: 'what other files left would change what is measured' });
 
-// How soon everybody is answered. list.test.ts tests the answers, packages/service/src/fair-queue.test.ts the time limit.
+// How soon everybody is answered. list.test.ts tests the answers, packages/service/src/fair-queue.test.ts the
+// time limit.
 
 test.override('ticket', {});
 

@@ -14,7 +14,8 @@ import { tablesOf } from '../harness/stored-tables.ts';
 
 const { test, given } = eventTest({ own: 'changes the schema, the roles or the settings of its database' });
 
-// A transaction that somebody forgot in psql holds the row of one ticket. A group of an API has registrations for several tickets.
+// A transaction that somebody forgot in psql holds the row of one ticket. A group of an API has registrations
+// for several tickets.
 
 const BATCH_LIMIT = 8;
 const LONGEST_COOL_DOWN_MS = 5_000;

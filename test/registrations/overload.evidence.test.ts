@@ -7,7 +7,8 @@ import { tablesOf } from '../harness/stored-tables.ts';
 
 const { test, given } = eventTest({ own: 'what other files left would change what is measured' });
 
-// Real connections that are slow for real seconds. packages/http/src/server.test.ts tests the limits with one connection.
+// Real connections that are slow for real seconds. packages/http/src/server.test.ts tests the limits with one
+// connection.
 
 const REGISTER = '/api/v1/events/register';
 

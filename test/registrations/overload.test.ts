@@ -202,7 +202,8 @@ test('the wait for a slow read counts as well: a change whose time is over is un
     });
     return (await changed).body.responseCode === '91';
   };
-  // A look-up has a time limit of its own. A machine that is too slow for it gets 90, and the change is tried once more.
+  // A look-up has a time limit of its own. A machine that is too slow for it gets 90, and the change is tried
+  // once more.
   await waitUntil('the change is answered 91', changeSlowly);
   await rival.rollback().execute();
   await patient.close();

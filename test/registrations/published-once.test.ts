@@ -12,7 +12,8 @@ import { tablesOf } from '../harness/stored-tables.ts';
 
 const { test, given } = eventTest({ own: 'draws operations, and compares whole tables' });
 
-// Two transactions change the same held registration at the same time. The first holds its locks until the second waits for them.
+// Two transactions change the same held registration at the same time. The first holds its locks until the
+// second waits for them.
 
 test.override('ticket', { capacity: 1 });
 

@@ -88,7 +88,8 @@ async function takenOf(ticket: number): Promise<number> {
 
 test('batches that race for the same tickets over several connections sell every seat once', async () => {
   const drawn = fc.sample(anyBatch, BATCHES).map((batch) => toSubmissions(world, batch));
-  // Removes the idempotency keys, which would conflict between connections: another test covers that. The rest stays random.
+  // Removes the idempotency keys, which would conflict between connections: another test covers that. The
+  // rest stays random.
   const withoutKey = (submission: Submission): Submission => ({ ...submission, idempotency: null });
   const batches: Submission[][] = drawn.map((batch) => batch.map(withoutKey));
   // These batches sell every ticket out, whatever was drawn.
@@ -206,7 +207,8 @@ test.each<[string, string, string, (n: number) => number | string, (n: number) =
 
 test('two batches with the same tickets in opposite order never wait for each other', async () => {
   const [low, high] = world.model.tickets.slice(1);
-  // With so many tickets, Postgres looks up the tickets of a batch one by one, in the order in which the batch names them.
+  // With so many tickets, Postgres looks up the tickets of a batch one by one, in the order in which the
+  // batch names them.
   await sql`
     insert into tickets (shard_id, event_id, title, capacity, last_modified_by)
     select ${world.events[0].shardId}::integer, ${low!.eventId}::integer, 'Another', 1, 'test' from generate_series(1, 10000)`.execute(
@@ -234,7 +236,8 @@ test('of two batches with the same idempotency key at once, at most one commits 
     );
     const refused = attempts.filter((attempt) => attempt.status === 'rejected');
     const outcomes = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
-    // The slower call either gets the first answer or fails with a conflict. After that, a retry always gets the first answer.
+    // The slower call either gets the first answer or fails with a conflict. After that, a retry always gets
+    // the first answer.
     expect(refused.every(({ reason }) => statementFailure(reason) === 'conflict')).toBe(true);
     outcomes.push(...(await reserveBatch(pools[0]!, randomUUID(), [keyed])));
     expect(new Set(seatsOf(outcomes)).size).toBe(1);

@@ -1,7 +1,8 @@
 import { beforeEach, type RunnerTask } from 'vitest';
 import { TESTS_NOT_ON_CITUS } from './not-on-citus.ts';
 
-// Skips the listed tests and prints their reasons. Fails if a file has no test with a listed name, because the test was renamed.
+// Skips the listed tests and prints their reasons. Fails if a file has no test with a listed name, because
+// the test was renamed.
 
 beforeEach(({ task, skip }) => {
   const { name } = task.file;

@@ -7,7 +7,8 @@ export const missingCitus = (): string | null =>
   citusPrograms() === undefined ? 'no PostgreSQL with the Citus extension on this machine' : null;
 
 /**
- * Returns the program directory of a PostgreSQL with the Citus extension: TEST_CITUS_BIN or Debian's. Undefined if there is none.
+ * Returns the program directory of a PostgreSQL with the Citus extension: TEST_CITUS_BIN or Debian's.
+ * Undefined if there is none.
  */
 export function citusPrograms(): string | undefined {
   const given = process.env['TEST_CITUS_BIN'];
@@ -25,6 +26,7 @@ export const CITUS_SETTINGS = {
   max_connections: '200',
   max_prepared_transactions: '200',
   wal_level: 'logical',
-  // The documentation requires this for the services' roles: a node does not notice that a transaction's coordinator is gone.
+  // The documentation requires this for the services' roles: a node does not notice that a transaction's
+  // coordinator is gone.
   idle_in_transaction_session_timeout: '20s',
 };

@@ -57,7 +57,8 @@ async function interleave(seed: number, uses: Record<string, number>): Promise<s
   ];
 }
 
-// The seed draws the operations. Postgres decides which of them come first, so a round that failed may need several repetitions.
+// The seed draws the operations. Postgres decides which of them come first, so a round that failed may need
+// several repetitions.
 test(`${ROUNDS} rounds on ${CONNECTIONS} connections: the oldest entry that fits is served, and newcomers wait`, async () => {
   const uses: Record<string, number> = {};
   const isMissing = (use: string) => !uses[use];

@@ -1,11 +1,12 @@
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
 
-// Triggers record every change of tickets, registrations and waiting entries, numbered by a sequence. Times cannot order these changes: now() is
-// the start of a transaction, and a transaction that began earlier can get the lock of the ticket later. The numbers can: each transaction
-// that changes the seats or the list of a ticket draws them between its lock of the ticket and its commit. So the changes of two such
-// transactions do not mix, and their order is the order in which they held the lock. Only the confirmation of a hold has no lock. It changes
-// neither the seats nor who waits.
+// Triggers record every change of tickets, registrations and waiting entries, numbered by a sequence. Times
+// cannot order these changes: now() is the start of a transaction, and a transaction that began earlier can
+// get the lock of the ticket later. The numbers can: each transaction that changes the seats or the list of a
+// ticket draws them between its lock of the ticket and its commit. So the changes of two such transactions do
+// not mix, and their order is the order in which they held the lock. Only the confirmation of a hold has no
+// lock. It changes neither the seats nor who waits.
 
 /** Starts to record. Only tests do this, so the triggers are not part of the schema. */
 export async function recordChanges(db: Database): Promise<void> {
@@ -121,8 +122,9 @@ class ListModel {
 }
 
 /**
- * Returns what was wrong in the order of the recorded changes of a ticket. With shares, a partner can be skipped. The records do not tell
- * when, because the confirmation of a hold has no lock. So then only entries of one partner are compared.
+ * Returns what was wrong in the order of the recorded changes of a ticket. With shares, a partner can be
+ * skipped. The records do not tell when, because the confirmation of a hold has no lock. So then only entries
+ * of one partner are compared.
  */
 export async function findWrongSteps(db: Database, ticketId: number, hasShares: boolean): Promise<string[]> {
   const { rows } = await sql<Recorded>`

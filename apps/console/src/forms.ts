@@ -33,8 +33,7 @@ function pageOf(text = '') {
 
 /**
  * Adds a page with a form for each operation that is not a GET. After it, the browser returns to the page in
- * `back`, or gets the result,
- * if no other page has it.
+ * `back`, or gets the result, if no other page has it.
  */
 export function addForms(app: FastifyInstance, context: ConsoleContext) {
   const { db, log, operations } = context;

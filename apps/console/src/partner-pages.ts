@@ -1,3 +1,4 @@
+import { PARTNER_COLUMNS } from '@floodgate/partners/console';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { adder, type Show } from './add-page.ts';
@@ -62,24 +63,13 @@ const showRegistration: Show = async ({ operations, query: { passReference = '' 
   ];
 };
 
-/** The fields of a partner without its id and name. */
-const OF_PARTNER = [
-  'contactEmail',
-  'requestsPerSecond',
-  'weight',
-  'openKeys',
-  'grantedEvents',
-  'createdAt',
-  'disabledAt',
-] as const;
-
 const showPartners: Show = async ({ operations, read, action }) => [
   'Partners',
   actions(action(operations.partnerCreate, {})),
   table('Partners', await read(operations.partnerList, {}), (partner) => ({
     id: partner.id,
     partner: link(`/partners/${partner.id}`, partner.name),
-    ...cellsOf(partner, ...OF_PARTNER),
+    ...cellsOf(partner, ...PARTNER_COLUMNS),
   })),
 ];
 
@@ -89,7 +79,7 @@ const showPartner: Show = async ({ operations, params: { partnerId }, read, acti
   if (!partner) throw new Refusal(404, 'No such partner');
   return [
     `Partner ${partnerId}: ${partner.name}`,
-    fields(cellsOf(partner, 'id', 'name', ...OF_PARTNER)),
+    fields(cellsOf(partner, 'id', 'name', ...PARTNER_COLUMNS)),
     actions(
       action(operations.partnerContact, { partnerId }),
       action(operations.partnerLimit, { partnerId }),

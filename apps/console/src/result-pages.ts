@@ -5,7 +5,7 @@ import { encodeQR } from 'qr';
 import { html } from 'ghtml';
 import { callerOf, type Operations } from './operations.ts';
 import { shownTo } from './shown-to.ts';
-import { cellsOf, fields } from './view.ts';
+import { cellsOf, fields, type Cells } from './view.ts';
 import { webhookCells } from './webhook-pages.ts';
 
 const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
@@ -29,28 +29,16 @@ function page<Input extends TObject, Result>(
 }
 
 /**
- * Returns the pages after forms that show the result, by the id of the operation: secrets, and what was read.
- * No other page has them.
+ * Returns the pages after forms that show the result, by the id of the operation: each that gives a secret,
+ * and what was read. No other page has them.
  */
 export function resultPages(operations: Operations): ReadonlyMap<string, ResultPage> {
+  const all = Object.values<Operation>(operations);
   return new Map([
-    page(operations.keyIssue, SHOWN_ONCE, (key) =>
-      fields(cellsOf(key, 'keyId', 'secretKey', 'partnerId', 'mode', 'expiresAt')),
-    ),
-    page(operations.keyRotate, SHOWN_ONCE, (key) =>
-      fields(cellsOf(key, 'keyId', 'secretKey', 'mode', 'expiresAt', 'previousKeyEndsAt', 'previousKeyId')),
-    ),
+    ...all.filter(({ secret }) => secret !== undefined).map((one) => page(one, SHOWN_ONCE, everyField)),
+    // In place of those with every field.
     page(operations.webhookCreate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
     page(operations.webhookRotate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
-    page(operations.operatorCreate, SHOWN_ONCE, (operator) =>
-      fields(cellsOf(operator, 'id', 'name', 'role', 'email', 'disabledAt', 'createdAt', 'password')),
-    ),
-    page(operations.operatorResetPassword, SHOWN_ONCE, (operator) =>
-      fields(cellsOf(operator, 'name', 'password')),
-    ),
-    page(operations.tokenCreate, SHOWN_ONCE, (token) =>
-      fields(cellsOf(token, 'id', 'name', 'scopes', 'expiresAt', 'token')),
-    ),
     page(operations.deviceCreate, SHOWN_ONCE, codeHtml),
     page(operations.deviceCode, SHOWN_ONCE, codeHtml),
     page(operations.passVerify, '', (check) =>
@@ -61,6 +49,8 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
     ),
   ]);
 }
+
+const everyField = (result: unknown) => fields({ ...Object(result) } as Cells);
 
 /** Returns the code of a device as HTML: large, and as a QR code for its camera. */
 function codeHtml({ code, name, codeExpiresAt }: { code: string; name: string; codeExpiresAt: Date | null }) {

@@ -1,4 +1,4 @@
-import type { ShownWebhook } from '@floodgate/webhooks/console';
+import { ATTEMPT_COLUMNS, type ShownWebhook } from '@floodgate/webhooks/console';
 import type { FastifyInstance } from 'fastify';
 import { adder, type Show } from './add-page.ts';
 import type { ConsoleContext } from './operations.ts';
@@ -19,18 +19,6 @@ export const webhookCells = (webhook: ShownWebhook): Cells => ({
   ...cellsOf(webhook, 'partnerId', 'eventId', 'pausedBy'),
 });
 
-const OF_ATTEMPT = [
-  'messageId',
-  'previousCursor',
-  'cursor',
-  'entries',
-  'dateAttempted',
-  'milliseconds',
-  'outcome',
-  'httpStatus',
-  'error',
-] as const;
-
 const showWebhook: Show = async ({ operations, params: { webhookId }, read, action }) => {
   const webhook = (await read(operations.webhookShow, { webhookId }))!;
   return [
@@ -46,7 +34,7 @@ const showWebhook: Show = async ({ operations, params: { webhookId }, read, acti
     ),
     fields({ ...webhookCells(webhook), ...cellsOf(webhook, 'oldestMs', 'notice') }),
     table('Latest attempts', await read(operations.webhookAttempts, { webhookId }), (attempt) =>
-      cellsOf(attempt, ...OF_ATTEMPT),
+      cellsOf(attempt, ...ATTEMPT_COLUMNS),
     ),
   ];
 };

@@ -7,10 +7,8 @@ import { inputOf, valueOf, type Given } from './input.ts';
 
 /**
  * Returns a function that adds a command to a group. The command performs an action, which `choose` returns
- * of those that `load` imports.
- * The action's input comes from the command's arguments and options. The command prints the result with
- * --json, otherwise the text that
- * `answerOf` returns.
+ * of those that `load` imports. The action's input comes from the command's arguments and options. The
+ * command prints the result with --json, otherwise the text that `answerOf` returns.
  */
 export const actionCommands =
   <Actions>(group: Command, cli: Cli, load: () => Promise<Actions>) =>
@@ -34,9 +32,8 @@ export const actionCommands =
 
 /**
  * Runs `work` with the input that the command line has for a schema. The value of a field comes from the
- * option or argument that its schema
- * names, otherwise from the one with its name. Fields without a value are absent. InvalidInput names fields
- * as the operator types them.
+ * option or argument that its schema names, otherwise from the one with its name. Fields without a value are
+ * absent. InvalidInput names fields as the operator types them.
  */
 export async function withInput<Input extends TObject, Result>(
   command: CommandUnknownOpts,

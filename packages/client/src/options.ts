@@ -102,19 +102,22 @@ export function check(isRight: boolean, rule: string): asserts isRight {
   if (!isRight) throw new FloodgateError(rule);
 }
 
-const COUNTS = { answerWithinMs: 60_000, attemptWithinMs: 10_000, callsInFlight: 4, connections: 64 };
-
 /** Returns the options with their defaults. Throws if an option is invalid. */
 export function readSettings(options: ClientOptions): Settings {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const defaults = { ...COUNTS, autoBatch: true, onRetry: () => {} };
-  const settings: Settings = { ...defaults, ...(given as unknown as ClientOptions) };
-  const isUrl = /^https?:/i.test(settings.baseUrl) && URL.canParse(settings.baseUrl);
+  checkAccess(options);
+  const { answerWithinMs = 60_000, attemptWithinMs = 10_000, callsInFlight = 4, connections = 64 } = options;
+  const { autoBatch = true, onRetry = () => {} } = options;
+  const counts = { answerWithinMs, attemptWithinMs, callsInFlight, connections };
+  for (const [name, count] of Object.entries(counts))
+    check(Number.isInteger(count) && count > 0, `${name} must be a whole number from 1`);
+  check(typeof onRetry === 'function', 'onRetry must be a function');
+  return { ...options, ...counts, autoBatch, onRetry };
+}
+
+/** Callers without a compiler can leave out a required option. */
+function checkAccess({ baseUrl, ...access }: Partial<ClientOptions>) {
+  const isUrl = baseUrl !== undefined && /^https?:/i.test(baseUrl) && URL.canParse(baseUrl);
   check(isUrl, 'baseUrl must be an http or https URL');
   for (const name of ['secretKey', 'eventRef'] as const)
-    check(/^[\x21-\x7e]+$/.test(settings[name] ?? ''), `${name} must be visible ASCII characters`);
-  for (const name of Object.keys(COUNTS) as (keyof typeof COUNTS)[])
-    check(Number.isInteger(settings[name]) && settings[name] > 0, `${name} must be a whole number from 1`);
-  check(typeof settings.onRetry === 'function', 'onRetry must be a function');
-  return settings;
+    check(/^[\x21-\x7e]+$/.test(access[name] ?? ''), `${name} must be visible ASCII characters`);
 }

@@ -12,9 +12,10 @@ const REVOKED = '/api/v1/events/passes/revoked?limit=1000&after=';
 /** Returns the methods for passes. */
 export function createPasses(send: Send, ask: Ask) {
   async function fetchKeys({ signal }: CallOptions = {}): Promise<PassKeySet> {
-    const result = resultOf([], 'data', await send(KEYS, { signal }));
-    const { data } = succeeded('the key set', result) as unknown as { data: Uint8Array };
-    return JSON.parse(new TextDecoder().decode(data)) as PassKeySet;
+    const answer = await send(KEYS, { signal });
+    succeeded('the key set', resultOf([], 'data', answer));
+    // It has no envelope: the data are the bytes of the answer.
+    return JSON.parse(new TextDecoder().decode(answer.responseData as Uint8Array)) as PassKeySet;
   }
 
   return {
@@ -27,6 +28,7 @@ export function createPasses(send: Send, ask: Ask) {
       const result = await ask('getPass', 'pass', { path: `${pathOf(passReference)}/pass`, accept }, options);
       if (result.code !== '00') return result;
       const { pass, ...others } = result;
+      // A picture has no envelope: the data are its bytes, although the operation's type is the pass as JSON.
       return { ...others, picture: pass as unknown as Uint8Array };
     },
     /** Returns the public keys that verify passes. Throws a FloodgateError if they cannot be fetched. */

@@ -6,8 +6,7 @@ import { parseText } from './arguments.ts';
 import type { Answer } from './output.ts';
 
 // The program defines all commands at its start. A command imports the modules for its work only when it
-// runs: loading them takes
-// ten times as long as all the definitions.
+// runs: loading them takes ten times as long as all the definitions.
 
 const STATEMENT_TIMEOUT_MS = 30_000;
 

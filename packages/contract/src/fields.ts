@@ -54,9 +54,9 @@ export const closed = <Fields extends TProperties>(title: string, fields: Fields
   Type.Object(fields, { title, additionalProperties: false });
 
 /**
- * Returns the rule of a schema for the value at `pointer` (such as "/registrations/3/emailAddress") as a sentence, e.g.
- * "registrations[3].emailAddress: required, an e-mail address …". A title of several words is the complete sentence. A
- * one-word title is the name of the schema.
+ * Returns the rule of a schema for the value at `pointer` (such as "/registrations/3/emailAddress") as a
+ * sentence, e.g. "registrations[3].emailAddress: required, an e-mail address …". A title of several words is
+ * the complete sentence. A one-word title is the name of the schema.
  */
 export function fieldRule(schema: unknown, pointer: string) {
   let name = '';

@@ -1,3 +1,4 @@
+import type { StringOptions } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
 import { PERSON_EXAMPLES } from './people-examples.ts';
 import { isEmailAddress, normalizePerson } from './people.ts';
@@ -28,12 +29,7 @@ test('the published patterns refuse what the service refuses, as it was sent', (
   const { properties } = RegistrationRequest;
   for (const { field, sent, stored } of PERSON_EXAMPLES) {
     if (stored !== undefined || BEYOND_PATTERNS.includes(sent)) continue;
-    const {
-      minLength = 0,
-      maxLength,
-      pattern,
-      format,
-    } = properties[field] as unknown as Record<string, number> & { pattern?: string; format?: string };
+    const { minLength = 0, maxLength, pattern, format }: StringOptions = properties[field];
     const { length } = Array.from(sent);
     const isPublished =
       length >= minLength &&

@@ -31,8 +31,8 @@ export const PartnerReference = nullableText(
 );
 
 /**
- * Body of Register For Event. Each description is also the error message for an invalid field. Lengths count Unicode
- * characters.
+ * Body of Register For Event. Each description is also the error message for an invalid field. Lengths count
+ * Unicode characters.
  */
 export const RegistrationRequest = open(
   'RegistrationRequest',

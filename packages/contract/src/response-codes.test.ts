@@ -13,7 +13,8 @@ interface Promised {
   message: string;
 }
 
-// The published table: code, HTTP statuses, whether a retry can help, whether there is a Retry-After, and the default message.
+// The published table: code, HTTP statuses, whether a retry can help, whether there is a Retry-After, and the
+// default message.
 const PROMISED: Record<ResponseCode, Promised> = {
   '00': { http: [200], retry: false, retryAfter: false, message: 'Successful' },
   '10': {

@@ -56,11 +56,13 @@ export const doorOperations = {
     'POST /events/{eventId}/devices',
     'Add a device, with a code that enrols it',
     actions.createDeviceAction,
+    { secret: 'code' },
   ),
   deviceCode: actionOperation(
     'POST /events/{eventId}/devices/{deviceId}/code',
     'Create another code for a device that is not enrolled',
     actions.renewDeviceCodeAction,
+    { secret: 'code' },
   ),
   deviceRevoke: actionOperation(
     'POST /events/{eventId}/devices/{deviceId}/revoke',

@@ -18,10 +18,13 @@ export const described = <Input extends object>(operationId: string, summary: st
   ...input,
 });
 
+/** The name of the function that returns the document. The document of partners has another one. */
+const DECORATOR = 'doorDocument';
+
 /** Serves the OpenAPI document of the routes of devices at /door/v1/openapi.json. */
 export async function addDocument(door: Routes): Promise<void> {
   await door.register(swagger, {
-    decorator: 'doorDocument',
+    decorator: DECORATOR,
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -39,6 +42,6 @@ export async function addDocument(door: Routes): Promise<void> {
     },
     transform: ({ schema, url }) => ({ schema: { ...schema, hide: url.endsWith('.json') }, url }),
   });
-  const { doorDocument } = door as unknown as { doorDocument: () => object };
+  const doorDocument = door.getDecorator<() => object>(DECORATOR);
   door.get('/openapi.json', { schema: { hide: true } }, doorDocument);
 }

@@ -12,9 +12,9 @@ const PER_TURN = (PER_SECOND * TURN_MS) / 1_000;
 const WAITING_LIMIT = 2_000;
 
 /**
- * Returns a function that calls `answer` immediately or, if more than PER_SECOND answers per second are due, in its
- * turn. It is for refusals to callers that nobody knows. Such a caller sends its next request when it has the answer,
- * so without a pace a hundred of them would use the whole process.
+ * Returns a function that calls `answer` immediately or, if more than PER_SECOND answers per second are due,
+ * in its turn. It is for refusals to callers that nobody knows. Such a caller sends its next request when it
+ * has the answer, so without a pace a hundred of them would use the whole process.
  */
 export function createPace(clock: Clock = systemClock) {
   const waiting: (() => void)[] = [];

@@ -255,8 +255,8 @@ export function runConsumers(options: ConsumersOptions) {
 /** Releases consumers whose run failed. */
 function createFailedRuns(db: Database) {
   /**
-   * Consumers whose release failed as well, for example in a failover. Nobody could lease them until the lease
-   * expires.
+   * Consumers whose release failed as well, for example in a failover. Nobody could lease them until the
+   * lease expires.
    */
   const unreleased = new Set<Consumer>();
   return {

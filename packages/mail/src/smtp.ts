@@ -55,8 +55,8 @@ export function openSmtp(url: string, maxConnections: number, log: Pick<Logger, 
     send: ({ from, to, messageId, content }) =>
       new Promise((resolve) => {
         let isHandedOver = false;
-        // The pool calls these methods. `sendMail` would compose the message again, and not report whether it
-        // was handed over.
+        // The pool calls these methods only, although its type names more. `sendMail` would compose the message
+        // again, and not report whether it was handed over.
         const message = {
           getEnvelope: () => ({ from, to: [to] }),
           messageId: () => messageId,

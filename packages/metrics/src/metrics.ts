@@ -56,6 +56,7 @@ export class Metrics {
   counted(name: string, help: string, type: 'counter' | 'histogram', read: (metric: string) => Sample[]) {
     const named = { name: this.#prefix + name, help, type };
     const metric = { ...named, get: () => Promise.resolve({ ...named, values: read(named.name) }) };
+    // The registry reads only these fields, although its type names the library's classes.
     this.#registry.registerMetric(metric as unknown as Counter);
   }
 

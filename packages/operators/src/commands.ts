@@ -13,10 +13,8 @@ export const COMMAND_LINE: Caller = { name: 'command line', may: () => true };
 
 /**
  * Returns a function that adds a command to a group. The command reads by an operation, which `choose`
- * returns of those that `load` imports.
- * The operation's input comes from the command's arguments and options. The command prints the result with
- * --json, otherwise the text that
- * `answerOf` returns.
+ * returns of those that `load` imports. The operation's input comes from the command's arguments and options.
+ * The command prints the result with --json, otherwise the text that `answerOf` returns.
  */
 export const queryCommands =
   <Operations>(group: Command, cli: Cli, load: () => Promise<Operations>) =>

@@ -36,7 +36,9 @@ export const operatorOperations = {
     Type.Object({}),
     actions.listOperators,
   ),
-  operatorCreate: actionOperation('POST /operators', 'Add an operator', actions.createOperatorAction),
+  operatorCreate: actionOperation('POST /operators', 'Add an operator', actions.createOperatorAction, {
+    secret: 'password',
+  }),
   operatorUpdate: actionOperation(
     'PATCH /operators/{name}',
     'Change the given settings of an operator',
@@ -46,6 +48,7 @@ export const operatorOperations = {
     'POST /operators/{name}/reset-password',
     'Set a new password',
     actions.resetPasswordAction,
+    { secret: 'password' },
   ),
   operatorSignOut: actionOperation(
     'POST /operators/{name}/sign-out',
@@ -59,7 +62,9 @@ export const operatorOperations = {
     Type.Object({}),
     actions.listAccess,
   ),
-  tokenCreate: actionOperation('POST /tokens', 'Issue a token to a machine', actions.createTokenAction),
+  tokenCreate: actionOperation('POST /tokens', 'Issue a token to a machine', actions.createTokenAction, {
+    secret: 'token',
+  }),
   accessRevoke: actionOperation(
     'DELETE /access/{accessId}',
     'End a session or revoke a token',

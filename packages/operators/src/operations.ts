@@ -31,6 +31,8 @@ interface Facts<Input extends TObject> {
   summary: string;
   /** The name of its changes in the audit log. Absent: it only reads. */
   action?: string;
+  /** The field of the result with a secret, such as a new key. Nothing stores it: only this answer has it. */
+  secret?: string;
   input: Input;
 }
 
@@ -38,8 +40,7 @@ interface Facts<Input extends TObject> {
 export interface Operation<Input extends TObject = TObject, Result = unknown> extends Facts<Input> {
   /**
    * Runs the operation with fields from outside, which can be anything. Throws InvalidInput and Failure, as
-   * actions do. Resolves to a
-   * Response if the result is too large for memory.
+   * actions do. Resolves to a Response if the result is too large for memory.
    */
   run(this: void, db: Database, given: object, caller: Caller): Promise<Result>;
 }
@@ -110,12 +111,14 @@ export function operationsOn(area: Area) {
       route: Path,
       summary: string,
       action: Action<Input, Result> & { input: { properties: Record<FieldsOf<Path>, unknown> } },
+      { secret }: { secret?: keyof Result & string } = {},
     ) =>
       defineChange<Input, Result>(
         {
           ...headed(route, summary, 'write'),
           id: action.name.replaceAll(/[.-](\w)/g, (_, letter: string) => letter.toUpperCase()),
           action: action.name,
+          ...(secret !== undefined && { secret }),
           input: action.input,
         },
         (db, given, { name }) => performGiven(db, action, given, name),

@@ -1,6 +1,6 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { announcedBytes } from '@floodgate/http';
-import { counterIdOf, type LimitedCaller } from './limited-caller.ts';
+import { counterIdOf, type LimitedCaller } from './rate-limit.ts';
 
 /** The buffers of a connection hold as many bytes anyway, so a smaller body needs no reservation. */
 const FREE_BYTES = 4 * 1024;

@@ -10,6 +10,7 @@ import {
   parseWholeOrNone,
 } from '@floodgate/command/arguments';
 import { queryCommands } from '@floodgate/operators/commands';
+import { PARTNER_COLUMNS } from './columns.ts';
 import type { IssuedKey, ListedKey } from './keys.ts';
 import type { ListedPartner } from './partners.ts';
 
@@ -79,18 +80,7 @@ export function addPartnerCommands(program: Command, cli: Cli) {
   disabling('enable', 'accept a disabled partner again');
 }
 
-const partnersText = (partners: ListedPartner[]) =>
-  columnsOf(partners, [
-    'id',
-    'name',
-    'contactEmail',
-    'requestsPerSecond',
-    'weight',
-    'openKeys',
-    'grantedEvents',
-    'createdAt',
-    'disabledAt',
-  ]);
+const partnersText = (partners: ListedPartner[]) => columnsOf(partners, ['id', 'name', ...PARTNER_COLUMNS]);
 
 const INHERITED = 'It expires when the old key would have expired; --expires sets another time.';
 const SHOWN_ONCE = 'Keep the secret key now: it will not be shown again.';

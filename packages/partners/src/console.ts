@@ -7,6 +7,8 @@ import * as actions from './actions.ts';
 import { listKeys } from './keys.ts';
 import { listPartners } from './partners.ts';
 
+export { PARTNER_COLUMNS } from './columns.ts';
+
 const { actionOperation, queryOperation } = operationsOn('partners');
 
 export const partnerOperations = {
@@ -43,11 +45,14 @@ export const partnerOperations = {
       return listKeys(db, partnerId);
     },
   ),
-  keyIssue: actionOperation('POST /partners/{partnerId}/keys', 'Issue a secret key', actions.issueKeyAction),
+  keyIssue: actionOperation('POST /partners/{partnerId}/keys', 'Issue a secret key', actions.issueKeyAction, {
+    secret: 'secretKey',
+  }),
   keyRotate: actionOperation(
     'POST /keys/{keyId}/rotate',
     'Issue a successor to a key',
     actions.rotateKeyAction,
+    { secret: 'secretKey' },
   ),
   keyRevoke: actionOperation('DELETE /keys/{keyId}', 'Revoke a key', actions.revokeKeyAction),
 };

@@ -3,9 +3,18 @@ import type { Database } from '@floodgate/database';
 import { quotaLeases, type QuotaLease } from '@floodgate/database/limits/quota-lease';
 import { announcedBytes, requestsOf } from '@floodgate/http';
 import { systemClock, type Clock, type Logger } from '@floodgate/service';
-import { counterIdOf, type LimitedCaller } from './limited-caller.ts';
 
-export type { LimitedCaller };
+/** The caller whose limits a request counts against: a partner, or a device at a door. */
+export type LimitedCaller =
+  | { kind: 'partner'; partnerId: number; requestsPerSecond: number | null }
+  | { kind: 'device'; deviceId: number; requestsPerSecond: number };
+
+/**
+ * Returns the number under which the use of a caller is counted. One table counts for partners and devices,
+ * so that of a device is negative.
+ */
+export const counterIdOf = (caller: LimitedCaller): number =>
+  caller.kind === 'partner' ? caller.partnerId : -caller.deviceId;
 
 export interface RateLimitOptions {
   /**

@@ -166,8 +166,8 @@ const NONE_FOUND = 'no failed batch has this id';
 /**
  * Redrives failed batches of all shards, with one transaction per shard: a shard that does not answer does
  * not stop the others. `given` is a selection, which can be anything. Returns the ids of the batches, and the
- * shards that do not answer. Throws InvalidInput
- * before it sends anything to Postgres, and Failure if it finds none of the named batches.
+ * shards that do not answer. Throws InvalidInput before it sends anything to Postgres, and Failure if it
+ * finds none of the named batches.
  */
 export async function redriveShards(db: Database, given: object, actor: string) {
   assertValid({ input: RedriveSelection }, given, actor);

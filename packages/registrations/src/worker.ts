@@ -3,13 +3,13 @@ import { deleteOldSegments } from '@floodgate/journal';
 import { defineWorker, handled } from '@floodgate/queue';
 import { whole } from '@floodgate/service';
 import { readBacklog } from './finalize/backlog.ts';
+import { finalizeBatches } from './finalize/finalize-batches.ts';
 import {
-  finalizeBatches,
   finalizeBatchesJob,
   finalizeEnqueuer,
   finalizeSettings,
   type ShardBatches,
-} from './finalize/finalize-batches.ts';
+} from './finalize/queue-notifier.ts';
 import { expireHolds } from './holds/expire-holds.ts';
 import { compactHeldSeats } from './holds/held-seats.ts';
 import { holdShareSettings } from './holds/settings.ts';

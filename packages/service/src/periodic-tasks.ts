@@ -26,7 +26,7 @@ export interface PeriodicTasks {
  */
 export function startPeriodicTasks(
   tasks: readonly PeriodicTask[],
-  log: Logger,
+  log: Pick<Logger, 'warn'>,
   clock = systemClock,
 ): PeriodicTasks {
   const started = tasks.map(({ name, intervalMs, run }) => {

@@ -35,9 +35,8 @@ export async function runService<Schema extends TObject>(
   const { env } = process;
   const load = async () => loadConfig(schema, env);
   const config = await load().catch(exit);
-  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS, ...settings } = config as unknown as Static<
-    TObject<typeof processSettings>
-  >;
+  // Valid, because every schema has these settings. Its type does not say so.
+  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS, ...traces } = loadConfig(Type.Object(processSettings), env);
   const log = createLogger(name, LOG_LEVEL);
   for (const { name: setting, likely } of mistypedSettings(Object.keys(schema.properties), env))
     log.warn({ setting, likely }, 'unknown setting; is one of these meant?');
@@ -49,7 +48,7 @@ export async function runService<Schema extends TObject>(
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 
-  const endTraces = await startTraces(name, settings, log).catch(fail);
+  const endTraces = await startTraces(name, traces, log).catch(fail);
   let service: AsyncDisposable | undefined;
   let isStopping = false;
   const stop = (reason: string) => {

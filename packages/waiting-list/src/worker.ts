@@ -4,8 +4,8 @@ import { holdShareSettings } from '@floodgate/registrations';
 import { serveWaitingLists } from './waiting-list.ts';
 
 /**
- * How soon the seats of a raised capacity are offered. Freed seats are offered immediately, by the transaction
- * that frees them.
+ * How soon the seats of a raised capacity are offered. Freed seats are offered immediately, by the
+ * transaction that frees them.
  */
 const INTERVAL_MS = 250;
 /** Entries of a list in one transaction. It keeps the ticket locked. */

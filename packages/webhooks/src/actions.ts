@@ -232,8 +232,8 @@ interface ChangeOfWebhook<Input extends OnOneWebhook, Effect extends object> {
   input: Input;
   check?: (input: Static<Input>) => Record<string, string>;
   /**
-   * Changes the endpoint. Returns what the caller gets in addition, and what the audit log records in addition to
-   * its states (`noted`).
+   * Changes the endpoint. Returns what the caller gets in addition, and what the audit log records in
+   * addition to its states (`noted`).
    */
   change: (
     db: Database,
@@ -245,8 +245,8 @@ interface ChangeOfWebhook<Input extends OnOneWebhook, Effect extends object> {
 
 /**
  * Defines an action on one webhook. It locks the consumer first, like a delivery (webhook_delivered): another
- * order could deadlock. The
- * lock excludes other changes between the states before and after, and the audit log records both.
+ * order could deadlock. The lock excludes other changes between the states before and after, and the audit
+ * log records both.
  */
 function onWebhook<Input extends OnOneWebhook, Effect extends object>({
   change,

@@ -11,6 +11,7 @@ import {
 } from '@floodgate/command/arguments';
 import type { WebhookAttempt } from '@floodgate/contract';
 import { queryCommands } from '@floodgate/operators/commands';
+import { ATTEMPT_COLUMNS } from './columns.ts';
 import type { ChangedWebhook, ShownWebhook } from './console.ts';
 
 const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
@@ -145,18 +146,7 @@ function addReads(webhook: Command, cli: Cli) {
   ).option('--limit <attempts>', 'at most this many', parseLimit, 50);
 }
 
-const attemptsText = (attempts: WebhookAttempt[]) =>
-  columnsOf(attempts, [
-    'messageId',
-    'previousCursor',
-    'cursor',
-    'entries',
-    'dateAttempted',
-    'milliseconds',
-    'outcome',
-    'httpStatus',
-    'error',
-  ]);
+const attemptsText = (attempts: WebhookAttempt[]) => columnsOf(attempts, ATTEMPT_COLUMNS);
 
 function textOf({ oldestMs, notice, ...webhook }: ShownWebhook & Progress) {
   return record({

@@ -12,6 +12,7 @@ import { findEndpointAnywhere, listAttempts, listEndpoints, webhookOf, type Endp
 import { findNotice } from './notices.ts';
 import { secretText, type SigningKeys } from './signatures.ts';
 
+export { ATTEMPT_COLUMNS } from './columns.ts';
 export { allowPrivateSetting } from './settings.ts';
 
 const { actionOperation, queryOperation } = operationsOn('webhooks');
@@ -78,6 +79,7 @@ const changeOperations = (changes: ReturnType<typeof operatorActions>) => ({
     'POST /events/{eventId}/webhooks',
     "Send the changes of a partner's registrations to a URL",
     changes.create,
+    { secret: 'secret' },
   ),
   webhookUpdate: actionOperation('PATCH /webhooks/{webhookId}', 'Change a webhook', changes.update),
   webhookTest: actionOperation('POST /webhooks/{webhookId}/test', 'Send a test message', changes.test),
@@ -86,7 +88,9 @@ const changeOperations = (changes: ReturnType<typeof operatorActions>) => ({
     'Send all entries since a time again',
     changes.replay,
   ),
-  webhookRotate: actionOperation('POST /webhooks/{webhookId}/rotate', 'Create a new secret', changes.rotate),
+  webhookRotate: actionOperation('POST /webhooks/{webhookId}/rotate', 'Create a new secret', changes.rotate, {
+    secret: 'secret',
+  }),
   webhookPause: actionOperation(
     'POST /webhooks/{webhookId}/pause',
     'Stop its messages until resume',

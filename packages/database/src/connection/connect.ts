@@ -109,6 +109,7 @@ const camelCase = new CamelCasePlugin();
 
 /** Returns the same database with the names of tables and columns in camel case: shardId for shard_id. */
 export const inCamelCase = (db: Database) =>
+  // Kysely's types do not change with a plugin that renames columns.
   db.withPlugin(camelCase) as unknown as Kysely<{
     [Name in keyof Schema as Camel<Name>]: CamelTable<Schema[Name]>;
   }>;

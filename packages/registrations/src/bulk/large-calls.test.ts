@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createLargeCalls } from './large-calls.ts';
@@ -21,7 +20,7 @@ function setUp(isShared = true) {
   const call = (name: string, partnerId = 1) => {
     const response = new Response();
     responses.set(name, response);
-    waitForStart(partnerId, response as unknown as ServerResponse).then(
+    waitForStart(partnerId, response).then(
       () => started.push(name),
       () => refused.push(name),
     );

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, type EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { sleep, systemClock, type Clock } from '@floodgate/service';
 import { createFairQueue } from '@floodgate/service/fair-queue';
@@ -14,8 +14,11 @@ const PATIENCE_MS = 100;
  */
 const IDLE_MS = 1;
 
+/** A response whose end can be awaited. */
+type Closing = EventEmitter & Pick<ServerResponse, 'closed'>;
+
 /** Resolves when a large call of the partner may start. Rejects with QueueFull. */
-export type WaitForStart = (partnerId: number, response: ServerResponse) => Promise<void>;
+export type WaitForStart = (partnerId: number, response: Closing) => Promise<void>;
 
 /**
  * Returns a function that delays large calls. While the process serves single calls, large calls start one at
@@ -50,7 +53,7 @@ export function createLargeCalls(
 /**
  * Resolves when the response is closed and the event loop has been idle since, or has been busy for too long.
  */
-async function untilIdle(response: ServerResponse, clock: Clock) {
+async function untilIdle(response: Closing, clock: Clock) {
   if (!response.closed) await once(response, 'close');
   const idleBefore = idleMs();
   const giveUpAt = clock.now() + PATIENCE_MS;

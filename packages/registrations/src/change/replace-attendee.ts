@@ -3,8 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Attendee } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import type { RegistrationsOptions } from '../register/commit-batch.ts';
-import { drawPassCode } from '../register/pass-code.ts';
-import { attendeeIn } from '../register/reservation.ts';
+import { attendeeIn, drawPassCode } from '../register/reservation.ts';
 import { RELAY_GRACE_SECONDS } from '../register/reserve-batch.ts';
 import { createGroups, inSeparateRounds, type Groups } from './change-groups.ts';
 import type { NamedRegistration } from './change-registrations.ts';
@@ -25,9 +24,9 @@ export interface NewRegistration {
 }
 
 /**
- * Why no attendee was replaced. `too-late`: the deadline has passed, or the registration is cancelled or held.
- * `admitted`: its seat has let in a person. `duplicate`: the new attendee has a seat. Null: there is no such
- * registration.
+ * Why no attendee was replaced. `too-late`: the deadline has passed, or the registration is cancelled or
+ * held. `admitted`: its seat has let in a person. `duplicate`: the new attendee has a seat. Null: there is no
+ * such registration.
  */
 export type ReplacementRefusal = 'too-late' | 'admitted' | 'duplicate' | null;
 

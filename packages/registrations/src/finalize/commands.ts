@@ -122,7 +122,7 @@ const isOlder = (ageMs: number | null, seconds: number) => (ageMs ?? 0) > second
 /** Returns the state of the queue. Never rejects: `down` is a result. `workers` is null if unknown. */
 async function readQueue(settings: NonNullable<CliSettings['queue']>) {
   const { openProducer, UnsafeQueueError } = await import('@floodgate/queue');
-  const { queue: name } = (await import('./finalize-batches.ts')).finalizeBatchesJob;
+  const { queue: name } = (await import('./queue-notifier.ts')).finalizeBatchesJob;
   const queue = openProducer({ ...settings, onError: () => {} });
   const problemOf = (error: unknown) => {
     if (error instanceof UnsafeQueueError) return error.message;

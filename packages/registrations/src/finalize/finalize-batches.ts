@@ -1,14 +1,6 @@
-import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { sql } from 'kysely';
-import { UUID_PATTERN } from '@floodgate/contract';
 import { plainArray, statementFailure, type Database } from '@floodgate/database';
-import {
-  defineJob,
-  type JobContext,
-  type JobHandler,
-  type Producer,
-  type WorkerContext,
-} from '@floodgate/queue';
+import type { JobContext, JobHandler, WorkerContext } from '@floodgate/queue';
 import {
   createFairQueue,
   isTracing,
@@ -16,47 +8,8 @@ import {
   recordSpan,
   sqlStateOf,
   systemClock,
-  whole,
 } from '@floodgate/service';
-
-const ShardBatches = Type.Object({
-  shardId: Type.Integer({ minimum: 0 }),
-  batchIds: Type.Array(Type.String({ pattern: UUID_PATTERN }), { maxItems: 1_000 }),
-});
-
-/** Batches of one shard, by their ids. */
-export type ShardBatches = Static<typeof ShardBatches>;
-
-/** Finalizes committed batches of a shard, and publishes its changes. */
-export const finalizeBatchesJob = defineJob({
-  name: 'finalize-batches',
-  queue: 'finalize',
-  payload: ShardBatches,
-  attempts: 10,
-  backoffMs: 500,
-  timeoutMs: 60_000,
-  concurrency: 16,
-});
-
-/** Settings of all processes that enqueue the job. */
-export const finalizeSettings = {
-  FINALIZE_ATTEMPTS: whole('attempts before a job fails permanently', [1, 50], finalizeBatchesJob.attempts),
-  FINALIZE_BACKOFF_MS: whole(
-    'delay before the second attempt; doubles each time',
-    [1, 60_000],
-    finalizeBatchesJob.backoffMs,
-  ),
-};
-
-/** Returns a function that enqueues the job with the settings. */
-export function finalizeEnqueuer(
-  producer: Pick<Producer, 'enqueue'>,
-  config: Static<TObject<typeof finalizeSettings>>,
-) {
-  const { FINALIZE_ATTEMPTS: attempts, FINALIZE_BACKOFF_MS: backoffMs } = config;
-  const job = { ...finalizeBatchesJob, attempts, backoffMs };
-  return (batches: ShardBatches) => producer.enqueue(job, batches);
-}
+import { finalizeBatchesJob, type ShardBatches } from './queue-notifier.ts';
 
 type Dependencies = Pick<WorkerContext<object>, 'db' | 'log'>;
 
@@ -150,8 +103,8 @@ export async function confirmBatches(db: Database, batches: ShardBatches, change
 }
 
 /**
- * Fails a pending batch: its registrations read `failed` and keep their seats until an operator redrives it. Returns
- * whether it was pending.
+ * Fails a pending batch: its registrations read `failed` and keep their seats until an operator redrives it.
+ * Returns whether it was pending.
  */
 export async function failBatch(db: Database, shardId: number, batchId: string, failure: string) {
   const [failed] = await publish(db, { shardId, batchIds: [batchId] }, failure, 0);

@@ -1,5 +1,49 @@
-import { systemClock, type Timer } from '@floodgate/service';
-import type { ShardBatches } from './finalize-batches.ts';
+import { Type, type Static, type TObject } from '@sinclair/typebox';
+import { UUID_PATTERN } from '@floodgate/contract';
+import { defineJob, type Producer } from '@floodgate/queue';
+import { systemClock, whole, type Timer } from '@floodgate/service';
+
+// How processes that commit notify the worker: the job, and when it is enqueued. finalize-batches.ts handles
+// it.
+
+const ShardBatches = Type.Object({
+  shardId: Type.Integer({ minimum: 0 }),
+  batchIds: Type.Array(Type.String({ pattern: UUID_PATTERN }), { maxItems: 1_000 }),
+});
+
+/** Batches of one shard, by their ids. */
+export type ShardBatches = Static<typeof ShardBatches>;
+
+/** Finalizes committed batches of a shard, and publishes its changes. */
+export const finalizeBatchesJob = defineJob({
+  name: 'finalize-batches',
+  queue: 'finalize',
+  payload: ShardBatches,
+  attempts: 10,
+  backoffMs: 500,
+  timeoutMs: 60_000,
+  concurrency: 16,
+});
+
+/** Settings of all processes that enqueue the job. */
+export const finalizeSettings = {
+  FINALIZE_ATTEMPTS: whole('attempts before a job fails permanently', [1, 50], finalizeBatchesJob.attempts),
+  FINALIZE_BACKOFF_MS: whole(
+    'delay before the second attempt; doubles each time',
+    [1, 60_000],
+    finalizeBatchesJob.backoffMs,
+  ),
+};
+
+/** Returns a function that enqueues the job with the settings. */
+export function finalizeEnqueuer(
+  producer: Pick<Producer, 'enqueue'>,
+  config: Static<TObject<typeof finalizeSettings>>,
+) {
+  const { FINALIZE_ATTEMPTS: attempts, FINALIZE_BACKOFF_MS: backoffMs } = config;
+  const job = { ...finalizeBatchesJob, attempts, backoffMs };
+  return (batches: ShardBatches) => producer.enqueue(job, batches);
+}
 
 /**
  * Notifies the queue of committed batches and changes. If none committed for an interval, it enqueues at

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { inEachShard, type Database } from '@floodgate/database';
 import type { JobResult } from '@floodgate/queue';
-import type { ShardBatches } from './finalize-batches.ts';
+import type { ShardBatches } from './queue-notifier.ts';
 
 /** Batches per pass. One statement must be able to write them into the journal within its timeout. */
 const LEASE_LIMIT = 100;

@@ -1,6 +1,6 @@
 import type { Principal } from '@floodgate/http';
 import { expect, test } from 'vitest';
-import { toReservation } from './reservation.ts';
+import { drawPassCode, toReservation } from './reservation.ts';
 
 const PRINCIPAL = {
   shardId: 0,
@@ -42,4 +42,13 @@ test.for(Object.keys(REQUEST) as (keyof typeof REQUEST)[])(
 test('a hold has another fingerprint than a registration, and without a key there is none', () => {
   expect(fingerprintOf(REQUEST, { ...KEY, 'hold-for': '60' })).not.toBe(fingerprintOf(REQUEST));
   expect(fingerprintOf(REQUEST, {})).toBeUndefined();
+});
+
+test('pass codes have ten digits and are not drawn twice', () => {
+  const codes = Array.from({ length: 2_000 }, drawPassCode);
+  expect(codes.every((code) => /^[1-9][0-9]{9}$/.test(String(code)))).toBe(true);
+  // Two of 2,000 codes out of 9 billion are equal in one run of 4,500.
+  expect(new Set(codes).size).toBeGreaterThan(1_997);
+  // Every leading digit occurs, so the whole range is used.
+  expect(new Set(codes.map((code) => String(code)[0])).size).toBe(9);
 });

@@ -1,4 +1,4 @@
-import { createHash, randomUUIDv7 } from 'node:crypto';
+import { createHash, randomInt, randomUUIDv7 } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
 import {
   DEFAULT_HOLD_SECONDS,
@@ -8,7 +8,6 @@ import {
   type RegistrationRequest,
 } from '@floodgate/contract';
 import type { Principal } from '@floodgate/http';
-import { drawPassCode } from './pass-code.ts';
 
 type Headers = Static<typeof RegisterHeaders>;
 
@@ -89,6 +88,12 @@ export const attendeeIn = ({
 const NOBODY = { fullName: '', emailAddress: '' };
 /** The fields of an attendee, in the order of attendeeIn. */
 export const ATTENDEE_FIELDS = Object.keys(attendeeIn(NOBODY)) as (keyof AttendeeFields)[];
+
+/**
+ * Returns the unguessable part of a pass reference: ten digits, the first not zero, from a secure random
+ * source.
+ */
+export const drawPassCode = () => randomInt(1_000_000_000, 10_000_000_000);
 
 /** Returns the reservation of a request. */
 export function toReservation(
