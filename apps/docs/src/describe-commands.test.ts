@@ -11,11 +11,15 @@ test('the reference has a section for every command, with its arguments and opti
     [
       '## floodgate partner limit',
       '',
-      "`floodgate partner limit <partnerId> <requestsPerSecond> [--by] [--json]`: limit a partner's requests, over all API processes together",
+      "`<partnerId> <requestsPerSecond> [--by] [--json]`: limit a partner's requests, over all API processes together",
       '',
       '- `<requestsPerSecond>`: 1 to 1000000, or "none"',
     ].join('\n'),
   );
+  expect(sectionOf('floodgate event revoke')).toContain('`<eventId> <partnerId> [--by] [--json]`: close an event');
+  const created = sectionOf('floodgate event create');
+  expect(created).toContain('`<name> --prefix <letters> [--by] [--json]`: add an event');
+  expect(created).toContain('- `--cancel-until <time>`: ');
   const titles = reference.match(/(?<=^## floodgate ).*/gm);
   expect(titles).toEqual(expect.arrayContaining(['migrate', 'key rotate', 'ticket list', 'audit']));
   expect(reference).not.toContain('floodgate help');

@@ -8,6 +8,8 @@ interface Part {
   /** The name with its value, such as `--by <who>`. */
   term: string;
   meaning: string;
+  /** An argument, or an option that must be given. */
+  isInUsage: boolean;
 }
 
 /** A part with one meaning in at least this many commands is described once, above all commands. */
@@ -15,7 +17,8 @@ const SHARED_FROM = 4;
 
 /**
  * Returns the reference of all commands as Markdown: what many commands share, then a section for each command,
- * in the order of --help. The usage of a command names all of its arguments and options.
+ * in the order of --help. The usage of a command names what must be given and what it shares; its own options
+ * are listed below it.
  */
 export function describeCommands(program: CommandUnknownOpts): string {
   const commands = leavesOf(program);
@@ -39,6 +42,7 @@ function partsOf(command: CommandUnknownOpts): Part[] {
     name: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
     term: `<${argument.name()}>`,
     meaning: help.argumentDescription(argument),
+    isInUsage: true,
   }));
   const options = help
     .visibleOptions(command)
@@ -47,6 +51,7 @@ function partsOf(command: CommandUnknownOpts): Part[] {
       name: option.mandatory ? option.flags : `[${option.long ?? option.flags}]`,
       term: help.optionTerm(option),
       meaning: help.optionDescription(option),
+      isInUsage: option.mandatory,
     }));
   return [...args, ...options];
 }
@@ -62,7 +67,9 @@ function sharedParts(commands: readonly CommandUnknownOpts[]): Map<string, Part>
 
 function describeCommand(command: CommandUnknownOpts, shared: ReadonlyMap<string, Part>): string {
   const parts = partsOf(command);
-  const own = parts.filter((part) => !shared.has(keyOf(part)));
+  const isShared = (part: Part) => shared.has(keyOf(part));
+  const own = parts.filter((part) => !isShared(part));
+  const usage = parts.filter((part) => part.isInUsage || isShared(part)).map(({ name }) => name);
   const title = command
     .createHelp()
     .commandUsage(command)
@@ -70,7 +77,7 @@ function describeCommand(command: CommandUnknownOpts, shared: ReadonlyMap<string
   const lines = own.map(({ term, meaning }) => `- \`${term}\`: ${meaning.replaceAll('<', '&lt;')}`);
   return [
     `## ${title}`,
-    `\`${[title, ...parts.map(({ name }) => name)].join(' ')}\`: ${command.description()}`,
+    `\`${usage.join(' ')}\`: ${command.description()}`,
     ...(lines.length > 0 ? [lines.join('\n')] : []),
   ].join('\n\n');
 }
