@@ -7,22 +7,22 @@ const sectionOf = (title: string) =>
   reference.split(/^(?=## )/m).find((one) => one.startsWith(`## ${title}\n`));
 
 test('the reference has a section for every command, with its arguments and options', () => {
-  expect(sectionOf('floodgate partner limit')?.trim()).toBe(
+  expect(sectionOf('partner limit')?.trim()).toBe(
     [
-      '## floodgate partner limit',
+      '## partner limit',
       '',
       "`<partnerId> <requestsPerSecond> [--by] [--json]`: limit a partner's requests, over all API processes together",
       '',
       '- `<requestsPerSecond>`: 1 to 1000000, or "none"',
     ].join('\n'),
   );
-  expect(sectionOf('floodgate event revoke')).toContain('`<eventId> <partnerId> [--by] [--json]`: close an event');
-  const created = sectionOf('floodgate event create');
+  expect(sectionOf('event revoke')).toContain('`<eventId> <partnerId> [--by] [--json]`: close an event');
+  const created = sectionOf('event create');
   expect(created).toContain('`<name> --prefix <letters> [--by] [--json]`: add an event');
   expect(created).toContain('- `--cancel-until <time>`: ');
-  const titles = reference.match(/(?<=^## floodgate ).*/gm);
+  const titles = reference.match(/(?<=^## ).*/gm);
   expect(titles).toEqual(expect.arrayContaining(['migrate', 'key rotate', 'ticket list', 'audit']));
-  expect(reference).not.toContain('floodgate help');
+  expect(reference).not.toContain('## help');
 });
 
 test('what many commands share is described once', () => {

@@ -73,7 +73,7 @@ function describeCommand(command: CommandUnknownOpts, shared: ReadonlyMap<string
   const title = command
     .createHelp()
     .commandUsage(command)
-    .replace(/ [[<].*/, '');
+    .replaceAll(/^floodgate | [[<].*/g, '');
   const lines = own.map(({ term, meaning }) => `- \`${term}\`: ${meaning.replaceAll('<', '&lt;')}`);
   return [
     `## ${title}`,

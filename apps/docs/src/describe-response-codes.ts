@@ -3,8 +3,8 @@ import type { DescribedApi } from './postman-collection.ts';
 import { table } from './table.ts';
 
 /**
- * Returns the response codes as Markdown: a table of all, and a section for each with who answers it and what
- * to do.
+ * Returns the response codes as Markdown: a table of all, and a section for each with its meaning where the
+ * message does not say all, what to do, and who answers it.
  */
 export function describeResponseCodes(api: DescribedApi): string {
   const codes = Object.entries<ResponseCodeEntry>(RESPONSE_CODES)
@@ -36,8 +36,10 @@ function answerers(operations: string[], every: string[]): string {
     : operations.join(', ');
 }
 
-function describeCode(code: string, { meaning, remedy }: ResponseCodeEntry, operations: string): string {
-  const parts = [`## Code ${code}`, meaning, `**What to do.** ${remedy}`];
+function describeCode(code: string, entry: ResponseCodeEntry, operations: string): string {
+  const { message, meaning, remedy } = entry;
+  const more = meaning.replace(/\.$/, '') === message ? [] : [meaning];
+  const parts = [`## Code ${code}`, ...more, `**What to do.** ${remedy}`];
   if (operations !== EVERY_OPERATION) parts.push(`Answered by: ${operations}.`);
   return `${parts.join('\n\n')}\n`;
 }
