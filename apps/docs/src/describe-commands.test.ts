@@ -32,3 +32,9 @@ test('what many commands share is described once', () => {
   expect(shared).toContain('| `--json` | print one JSON document |');
   expect(reference.match(/^.*print one JSON document/gm)).toHaveLength(1);
 });
+
+test('an option that an earlier command of the group describes is only named', () => {
+  expect(sectionOf('ticket create')).toContain('- `--price <amount>`: its price, e.g. 12.50');
+  expect(sectionOf('ticket update')).toMatch(/^- as for `ticket create`: .*`--price <amount>`/m);
+  expect(sectionOf('ticket update')).not.toContain('its price');
+});

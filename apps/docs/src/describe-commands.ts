@@ -23,11 +23,12 @@ const SHARED_FROM = 4;
 export function describeCommands(program: CommandUnknownOpts): string {
   const commands = leavesOf(program);
   const shared = sharedParts(commands);
+  const described: Described = new Map();
   const rows = [...shared.values()].map(({ term, meaning }) => [`\`${term}\``, meaning]);
   return [
     '## Arguments and options of several commands',
     table(['', 'meaning'], rows).trim(),
-    ...commands.map((command) => describeCommand(command, shared)),
+    ...commands.map((command) => describeCommand(command, shared, described)),
   ].join('\n\n');
 }
 
@@ -65,19 +66,43 @@ function sharedParts(commands: readonly CommandUnknownOpts[]): Map<string, Part>
   return new Map(shared.map(([key, parts]) => [key, parts[0]!]));
 }
 
-function describeCommand(command: CommandUnknownOpts, shared: ReadonlyMap<string, Part>): string {
+/** Title of the first command of a group, such as `ticket`, that describes a part. By group and key of the part. */
+type Described = Map<string, string>;
+
+function describeCommand(
+  command: CommandUnknownOpts,
+  shared: ReadonlyMap<string, Part>,
+  described: Described,
+): string {
+  const title = titleOf(command);
   const parts = partsOf(command);
   const isShared = (part: Part) => shared.has(keyOf(part));
   const own = parts.filter((part) => !isShared(part));
   const usage = parts.filter((part) => part.isInUsage || isShared(part)).map(({ name }) => name);
-  const title = command
-    .createHelp()
-    .commandUsage(command)
-    .replaceAll(/^floodgate | [[<].*/g, '');
-  const lines = own.map(({ term, meaning }) => `- \`${term}\`: ${meaning.replaceAll('<', '&lt;')}`);
   return [
     `## ${title}`,
     `\`${usage.join(' ')}\`: ${command.description()}`,
-    ...(lines.length > 0 ? [lines.join('\n')] : []),
+    ...(own.length > 0 ? [describeParts(own, title, described)] : []),
   ].join('\n\n');
 }
+
+/** Describes what no earlier command of the group has described, and names the others. */
+function describeParts(parts: readonly Part[], title: string, described: Described): string {
+  const group = title.split(' ')[0]!;
+  const seen = Map.groupBy(parts, (part) => described.get(`${group} ${keyOf(part)}`));
+  const lines = (seen.get(undefined) ?? []).map((part) => {
+    described.set(`${group} ${keyOf(part)}`, title);
+    return `- \`${part.term}\`: ${part.meaning.replaceAll('<', '&lt;')}`;
+  });
+  seen.delete(undefined);
+  const others = [...seen].map(
+    ([first, same]) => `- as for \`${first}\`: ${same.map(({ term }) => `\`${term}\``).join(', ')}`,
+  );
+  return [...lines, ...others].join('\n');
+}
+
+const titleOf = (command: CommandUnknownOpts): string =>
+  command
+    .createHelp()
+    .commandUsage(command)
+    .replaceAll(/^floodgate | [[<].*/g, '');
