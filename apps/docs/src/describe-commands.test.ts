@@ -37,4 +37,5 @@ test('an option that an earlier command of the group describes is only named', (
   expect(sectionOf('ticket create')).toContain('- `--price <amount>`: its price, e.g. 12.50');
   expect(sectionOf('ticket update')).toMatch(/^- as for `ticket create`: .*`--price <amount>`/m);
   expect(sectionOf('ticket update')).not.toContain('its price');
+  expect(sectionOf('queue status')).toContain('The same as `status`.');
 });

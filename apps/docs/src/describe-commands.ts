@@ -66,7 +66,7 @@ function sharedParts(commands: readonly CommandUnknownOpts[]): Map<string, Part>
   return new Map(shared.map(([key, parts]) => [key, parts[0]!]));
 }
 
-/** Title of the first command of a group, such as `ticket`, that describes a part. By group and key of the part. */
+/** What was described before: title of the command, by group and key of a part, or by all that a command does. */
 type Described = Map<string, string>;
 
 function describeCommand(
@@ -76,6 +76,10 @@ function describeCommand(
 ): string {
   const title = titleOf(command);
   const parts = partsOf(command);
+  const content = [command.description(), ...parts.map(keyOf)].join('\n');
+  const twin = described.get(content);
+  if (twin) return `## ${title}\n\nThe same as \`${twin}\`.`;
+  described.set(content, title);
   const isShared = (part: Part) => shared.has(keyOf(part));
   const own = parts.filter((part) => !isShared(part));
   const usage = parts.filter((part) => part.isInUsage || isShared(part)).map(({ name }) => name);
@@ -86,10 +90,12 @@ function describeCommand(
   ].join('\n\n');
 }
 
-/** Describes what no earlier command of the group has described, and names the others. */
+/** Describes arguments, and options that no earlier command of the group has described. Names the other options. */
 function describeParts(parts: readonly Part[], title: string, described: Described): string {
   const group = title.split(' ')[0]!;
-  const seen = Map.groupBy(parts, (part) => described.get(`${group} ${keyOf(part)}`));
+  const seen = Map.groupBy(parts, (part) =>
+    part.term.startsWith('--') ? described.get(`${group} ${keyOf(part)}`) : undefined,
+  );
   const lines = (seen.get(undefined) ?? []).map((part) => {
     described.set(`${group} ${keyOf(part)}`, title);
     return `- \`${part.term}\`: ${part.meaning.replaceAll('<', '&lt;')}`;
