@@ -8,6 +8,8 @@ interface Part {
   /** The name with its value, such as `--by <who>`. */
   term: string;
   meaning: string;
+  /** An argument, or an option that must be given. */
+  isInUsage: boolean;
 }
 
 /** A part with one meaning in at least this many commands is described once, above all commands. */
@@ -15,16 +17,18 @@ const SHARED_FROM = 4;
 
 /**
  * Returns the reference of all commands as Markdown: what many commands share, then a section for each command,
- * in the order of --help. The usage of a command names all of its arguments and options.
+ * in the order of --help. The usage of a command names what must be given and what it shares; its own options
+ * are listed below it.
  */
 export function describeCommands(program: CommandUnknownOpts): string {
   const commands = leavesOf(program);
   const shared = sharedParts(commands);
+  const described: Described = new Map();
   const rows = [...shared.values()].map(({ term, meaning }) => [`\`${term}\``, meaning]);
   return [
     '## Arguments and options of several commands',
     table(['', 'meaning'], rows).trim(),
-    ...commands.map((command) => describeCommand(command, shared)),
+    ...commands.map((command) => describeCommand(command, shared, described)),
   ].join('\n\n');
 }
 
@@ -39,6 +43,7 @@ function partsOf(command: CommandUnknownOpts): Part[] {
     name: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
     term: `<${argument.name()}>`,
     meaning: help.argumentDescription(argument),
+    isInUsage: true,
   }));
   const options = help
     .visibleOptions(command)
@@ -47,6 +52,7 @@ function partsOf(command: CommandUnknownOpts): Part[] {
       name: option.mandatory ? option.flags : `[${option.long ?? option.flags}]`,
       term: help.optionTerm(option),
       meaning: help.optionDescription(option),
+      isInUsage: option.mandatory,
     }));
   return [...args, ...options];
 }
@@ -60,17 +66,49 @@ function sharedParts(commands: readonly CommandUnknownOpts[]): Map<string, Part>
   return new Map(shared.map(([key, parts]) => [key, parts[0]!]));
 }
 
-function describeCommand(command: CommandUnknownOpts, shared: ReadonlyMap<string, Part>): string {
+/** What was described before: title of the command, by group and key of a part, or by all that a command does. */
+type Described = Map<string, string>;
+
+function describeCommand(
+  command: CommandUnknownOpts,
+  shared: ReadonlyMap<string, Part>,
+  described: Described,
+): string {
+  const title = titleOf(command);
   const parts = partsOf(command);
-  const own = parts.filter((part) => !shared.has(keyOf(part)));
-  const title = command
-    .createHelp()
-    .commandUsage(command)
-    .replace(/ [[<].*/, '');
-  const lines = own.map(({ term, meaning }) => `- \`${term}\`: ${meaning.replaceAll('<', '&lt;')}`);
+  const content = [command.description(), ...parts.map(keyOf)].join('\n');
+  const twin = described.get(content);
+  if (twin) return `## ${title}\n\nThe same as \`${twin}\`.`;
+  described.set(content, title);
+  const isShared = (part: Part) => shared.has(keyOf(part));
+  const own = parts.filter((part) => !isShared(part));
+  const usage = parts.filter((part) => part.isInUsage || isShared(part)).map(({ name }) => name);
   return [
     `## ${title}`,
-    `\`${[title, ...parts.map(({ name }) => name)].join(' ')}\`: ${command.description()}`,
-    ...(lines.length > 0 ? [lines.join('\n')] : []),
+    `\`${usage.join(' ')}\`: ${command.description()}`,
+    ...(own.length > 0 ? [describeParts(own, title, described)] : []),
   ].join('\n\n');
 }
+
+/** Describes arguments, and options that no earlier command of the group has described. Names the other options. */
+function describeParts(parts: readonly Part[], title: string, described: Described): string {
+  const group = title.split(' ')[0]!;
+  const seen = Map.groupBy(parts, (part) =>
+    part.term.startsWith('--') ? described.get(`${group} ${keyOf(part)}`) : undefined,
+  );
+  const lines = (seen.get(undefined) ?? []).map((part) => {
+    described.set(`${group} ${keyOf(part)}`, title);
+    return `- \`${part.term}\`: ${part.meaning.replaceAll('<', '&lt;')}`;
+  });
+  seen.delete(undefined);
+  const others = [...seen].map(
+    ([first, same]) => `- as for \`${first}\`: ${same.map(({ term }) => `\`${term}\``).join(', ')}`,
+  );
+  return [...lines, ...others].join('\n');
+}
+
+const titleOf = (command: CommandUnknownOpts): string =>
+  command
+    .createHelp()
+    .commandUsage(command)
+    .replaceAll(/^floodgate | [[<].*/g, '');

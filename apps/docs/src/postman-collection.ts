@@ -33,7 +33,6 @@ export interface DescribedApi {
   info: { title: string; version: string; description: string };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, { properties: Record<string, { enum: string[] }> }> };
 }
 
 /** What a successful answer is kept for, by operation. */

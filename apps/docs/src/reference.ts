@@ -45,7 +45,7 @@ const SETTINGS = {
 const GENERATED = {
   // The commands are described, not run: they need nothing of what they would be given.
   'cli.md': () => describeCommands(buildProgram({} as never)),
-  'response-codes.md': () => describeResponseCodes(readContract()),
+  'response-codes.md': describeResponseCodes,
   'settings.md': () => describeSettings(SETTINGS),
   '../guide/people.md': describePeople,
   '../decisions/index.md': () => describeDecisions(path.join(folder, '../decisions')),
