@@ -21,6 +21,8 @@ const CALLS: [route: string, given?: object][] = [
   ['GET /shards'],
   ['POST /events/{eventId}/move', { shardId: 0 }],
   ['PUT /events/{eventId}/partners/{partnerId}'],
+  ['GET /events/{eventId}/partners'],
+  ['GET /partners/{partnerId}/events'],
   ['GET /events/{eventId}/tickets'],
   ['POST /events/{eventId}/tickets', { title: 'Standing', capacity: 5 }],
   ['PATCH /tickets/{ticketId}', { capacity: 10 }],

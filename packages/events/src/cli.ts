@@ -1,6 +1,6 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { actionCommands, withInput } from '@floodgate/audit/commands';
-import { onChangeRun, record, tableOf, timeText, type Cli } from '@floodgate/command';
+import { columnsOf, onChangeRun, record, tableOf, timeText, type Cli } from '@floodgate/command';
 import { parseId, parseText, parseTimeOrNone, parseWhole } from '@floodgate/command/arguments';
 import { queryCommands } from '@floodgate/operators/commands';
 import type { Event } from './events.ts';
@@ -44,6 +44,20 @@ export function addEventCommands(program: Command, cli: Cli) {
   queryCommands(event, cli, loadOperations)('list', (operations) => operations.eventList, listText)
     .description('list events')
     .option('--archived', 'those that are archived');
+  queryCommands(event, cli, loadOperations)(
+    'partners',
+    (operations) => operations.eventPartners,
+    (sellers) => columnsOf(sellers, ['partnerId', 'partner', 'openKeys', 'disabledAt']),
+  )
+    .description('list the partners that may sell an event, with their open keys for it')
+    .argument(...EVENT);
+  queryCommands(event, cli, loadOperations)(
+    'of-partner',
+    (operations) => operations.partnerEvents,
+    (events) => columnsOf(events, ['eventId', 'event', 'mode', 'startsAt', 'archivedAt', 'openKeys']),
+  )
+    .description('list the events that a partner may sell, with its open keys for each')
+    .argument('<partnerId>', 'the partner', parseId);
   actionCommand('archive', (actions) => actions.archiveEventAction, archivedText)
     .description('hide an event whose tickets are off sale from lists')
     .argument(...EVENT);
