@@ -15,6 +15,8 @@ const SHARED_PREFIX =
 
 const CANCEL_UNTIL = 'deadline for cancellations by partners, e.g. 2026-12-01T00:00:00Z, or none';
 
+const CURRENCY = 'currency of its prices, e.g. EUR, or none; it stays once something was sold';
+
 const TEST = new Option('--test', 'a test event, for test keys only; this cannot be changed later');
 
 /** `floodgate event …` */
@@ -39,6 +41,7 @@ export function addEventCommands(program: Command, cli: Cli) {
         .default('event'),
     )
     .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone)
+    .option('--currency <code>', CURRENCY, parseText)
     .addOption(TEST.implies({ mode: 'test' }));
   addUpdate(event, cli);
   queryCommands(event, cli, loadOperations)('list', (operations) => operations.eventList, listText)
@@ -86,6 +89,7 @@ function addUpdate(event: Command, cli: Cli) {
     .option('--venue <place>', 'its place, or none', parseText)
     .option('--time-zone <name>', 'the time zone of its times, e.g. Europe/Berlin, or none', parseText)
     .option('--language <code>', 'language of e-mails to attendees: en or de', parseText)
+    .option('--currency <code>', CURRENCY, parseText)
     .option('--reply-to <address>', "address for attendees' replies, or none", parseText)
     .option('--notify-holders', 'send the new time and place to attendees whose e-mail is out of date');
   onChangeRun(update, cli, async (db, actor) => {
@@ -155,10 +159,11 @@ function listText(events: Event[]) {
 }
 
 /** Returns the columns of an event for text output. */
-function fieldsOf({ ref, name, mode, passPrefix, duplicatePolicy, duplicateScope, cancelUntil }: Event) {
+function fieldsOf(event: Event) {
+  const { ref, name, mode, passPrefix, duplicatePolicy, duplicateScope, cancelUntil, currency } = event;
   const duplicates = duplicatePolicy === 'allow' ? duplicatePolicy : `${duplicatePolicy} (${duplicateScope})`;
   const cancellable = cancelUntil ? `until ${timeText(cancelUntil)}` : 'any time';
-  return { 'x-event-ref': ref, name, mode, prefix: passPrefix, duplicates, cancellable };
+  return { 'x-event-ref': ref, name, mode, prefix: passPrefix, duplicates, cancellable, currency };
 }
 
 function detailsOf({ startsAt, endsAt, venue, timeZone, language, replyTo }: Event) {
