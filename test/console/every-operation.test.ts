@@ -33,6 +33,7 @@ const CALLS: [route: string, given?: object][] = [
   ['GET /tickets/{ticketId}/waiting-list'],
   ['GET /events/{eventId}/registrations?partnerId={partnerId}'],
   ['GET /events/{eventId}/attendees?format=ndjson'],
+  ['GET /events/{eventId}/reports/settlement'],
   ['GET /events/{eventId}/reports/sales'],
   ['GET /events/{eventId}/reports/attendance'],
   ['GET /events/{eventId}/reports/admissions'],

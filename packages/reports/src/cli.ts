@@ -2,7 +2,9 @@ import { Option, type Command, type CommandUnknownOpts } from '@commander-js/ext
 import type { Cli } from '@floodgate/command';
 import { parseId, parseTimeOrNone } from '@floodgate/command/arguments';
 import { columnsOf } from '@floodgate/command/output';
+import { amountText } from '@floodgate/events/currency';
 import { queryCommands } from '@floodgate/operators/commands';
+import type { Report, SettlementRow } from './console.ts';
 
 type Cell = string | number | Date | null;
 
@@ -26,6 +28,11 @@ export function addReportCommands(program: Command, cli: Cli) {
     );
   addPeriod(sales);
   addFormat(sales);
+  const settlement = queryCommand('settlement', (operations) => operations.reportSettlement, settlementText)
+    .description('what each partner sold and cancelled, by ticket and price')
+    .argument('<eventId>', 'the event', parseId);
+  addPeriod(settlement);
+  addFormat(settlement);
   const attendance = queryCommand(
     'attendance',
     (operations) => operations.reportAttendance,
@@ -60,6 +67,18 @@ function addFormat(command: CommandUnknownOpts) {
         ['comma', 'semicolon', 'tab'] as const,
       ),
     );
+}
+
+/** Returns a settlement as text, with the decimals of its currency. */
+function settlementText(report: Response | Report<SettlementRow>) {
+  const fields = ['partner', 'ticket', 'currency', 'price', 'sold', 'cancelled', 'netAmount'] as const;
+  if (report instanceof Response) return textOf(report, fields);
+  const rows = report.rows.map((row) => ({
+    ...row,
+    price: amountText(row.price, row.currency),
+    netAmount: amountText(row.netAmount, row.currency),
+  }));
+  return textOf({ rows }, fields);
 }
 
 /** Returns the text of a report: its file for a spreadsheet, or a table of these fields. */

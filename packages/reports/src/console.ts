@@ -6,10 +6,12 @@ import { SEPARATORS } from '@floodgate/registrations/export';
 import { InvalidInput } from '@floodgate/service/failure';
 import { readAdmissions, readAttendance } from './attendance.ts';
 import { readSales, STEPS } from './sales.ts';
+import { readSettlement } from './settlement.ts';
 import { csvFile, REPORT_FORMATS, type ReportFormat, type Separator } from './table.ts';
 
 export type { AdmissionsRow, AttendanceRow } from './attendance.ts';
 export type { SalesRow } from './sales.ts';
+export type { SettlementRow } from './settlement.ts';
 
 const { queryOperation } = operationsOn('registrations');
 
@@ -30,6 +32,11 @@ const Format = {
 };
 const FORMATS = 'as json, csv or excel (csv for Excel)';
 
+const SETTLEMENT_COLUMNS = [
+  ...(['partnerId', 'partner', 'ticketId', 'ticket', 'currency', 'price', 'sold', 'cancelled'] as const),
+  ...(['soldAmount', 'cancelledAmount', 'netAmount'] as const),
+];
+
 export const reportOperations = {
   reportSales: queryOperation(
     'GET /events/{eventId}/reports/sales',
@@ -42,6 +49,17 @@ export const reportOperations = {
       const rows = await readSales(db, event, { by, ...period });
       const columns = ['at', 'ticketId', 'ticket', 'partnerId', 'partner', 'sold', 'cancelled'] as const;
       return reportOf(event, columns, rows, shape);
+    },
+  ),
+  reportSettlement: queryOperation(
+    'GET /events/{eventId}/reports/settlement',
+    `Sum what each partner sold and cancelled of an event, by ticket and price, ${FORMATS}`,
+    'reportSettlement',
+    Type.Object({ eventId: Id, ...Period, ...Format }),
+    async (db, { eventId, from, until, ...shape }) => {
+      const period = periodOf(from, until);
+      const event = await findEvent(db, eventId);
+      return reportOf(event, SETTLEMENT_COLUMNS, await readSettlement(db, event, period), shape);
     },
   ),
   reportAttendance: queryOperation(

@@ -1,5 +1,13 @@
 import type { Database } from '@floodgate/database';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
+
+/** Returns the SQL of the price of a ticket of a shard at an instant, both as SQL. Null: the price is missing. */
+export const priceAt = (shardId: number, ticketId: RawBuilder<unknown>, instant: RawBuilder<unknown>) =>
+  sql<number | null>`(
+    select price.price from ticket_prices price
+    where price.shard_id = ${shardId} and price.ticket_id = ${ticketId} and price.valid_from <= ${instant}
+    order by price.valid_from desc limit 1
+  )`;
 
 /**
  * Returns the SQL of the price of a registration `r` of a shard: the price of its ticket that was valid when
@@ -9,20 +17,20 @@ import { sql } from 'kysely';
  *
  * `r` needs ticket_id, seat and reserved_at. Works in every clause of a query about one shard, also on Citus.
  */
-export const priceOf = (shardId: number) => sql<number | null>`(
-  select price.price from ticket_prices price
-  where price.shard_id = ${shardId} and price.ticket_id = r.ticket_id
-    and price.valid_from <= coalesce(
-      -- The first registration of the seat. Attendees that were changed before seats were stored were changed before
-      -- prices were: both registrations have the first price.
+export const priceOf = (shardId: number) =>
+  // The first registration of the seat. Attendees that were changed before seats were stored were changed before
+  // prices were: both registrations have the first price.
+  priceAt(
+    shardId,
+    sql`r.ticket_id`,
+    sql`coalesce(
       (
         select first.reserved_at from registrations first
         where first.shard_id = ${shardId} and first.serial = r.seat
       ),
       r.reserved_at
-    )
-  order by price.valid_from desc limit 1
-)`;
+    )`,
+  );
 
 /**
  * Returns the SQL of the registrations of an event of a shard, each with its `serial` and `price`, to be used
