@@ -39,6 +39,7 @@ const CALLS: [route: string, given?: object][] = [
   ['GET /events/{eventId}/reports/admissions'],
   ['GET /registrations/{passReference}'],
   ['GET /registrations/{passReference}/attendee'],
+  ['GET /registrations/{passReference}/story'],
   ['POST /attendees/find', { namePrefix: 'Jane' }],
   ['PATCH /registrations/{passReference}/attendee', { fullName: 'Jane Roe' }],
   ['POST /events/{eventId}/mail/enable'],

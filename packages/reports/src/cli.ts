@@ -1,6 +1,6 @@
 import { Option, type Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Cli } from '@floodgate/command';
-import { parseId, parseTimeOrNone } from '@floodgate/command/arguments';
+import { parseId, parseText, parseTimeOrNone } from '@floodgate/command/arguments';
 import { columnsOf } from '@floodgate/command/output';
 import { amountText } from '@floodgate/events/currency';
 import { queryCommands } from '@floodgate/operators/commands';
@@ -49,6 +49,13 @@ export function addReportCommands(program: Command, cli: Cli) {
     .description('admissions by quarter of an hour, gate and ticket')
     .argument('<eventId>', 'the event', parseId);
   addFormat(admissions);
+  queryCommand(
+    'story',
+    (operations) => operations.registrationStory,
+    ({ story }) => columnsOf(story, ['at', 'what', 'by', 'passReference']),
+  )
+    .description('everything that happened to the seat of a registration, in order')
+    .argument('<passReference>', 'its pass reference', parseText);
 }
 
 function addPeriod(command: CommandUnknownOpts) {

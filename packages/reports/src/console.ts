@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Id, instantOrNull, oneOf } from '@floodgate/audit';
+import { Id, instantOrNull, oneOf, text } from '@floodgate/audit';
 import { findEvent, type Event } from '@floodgate/events';
 import { operationsOn } from '@floodgate/operators';
 import { SEPARATORS } from '@floodgate/registrations/export';
@@ -7,10 +7,12 @@ import { InvalidInput } from '@floodgate/service/failure';
 import { readAdmissions, readAttendance } from './attendance.ts';
 import { readSales, STEPS } from './sales.ts';
 import { readSettlement } from './settlement.ts';
+import { readStory } from './story.ts';
 import { csvFile, REPORT_FORMATS, type ReportFormat, type Separator } from './table.ts';
 
 export type { AdmissionsRow, AttendanceRow } from './attendance.ts';
 export type { SalesRow } from './sales.ts';
+export type { StoryEntry } from './story.ts';
 export type { SettlementRow } from './settlement.ts';
 
 const { queryOperation } = operationsOn('registrations');
@@ -84,6 +86,17 @@ export const reportOperations = {
       const rows = await readAdmissions(db, event);
       return reportOf(event, ['at', 'gateId', 'gate', 'ticketId', 'ticket', 'admitted'], rows, shape);
     },
+  ),
+  registrationStory: queryOperation(
+    'GET /registrations/{passReference}/story',
+    'Show everything that happened to the seat of a registration, in order: sold, e-mailed, let in, changed, ' +
+      'cancelled, and by whom',
+    'registrationStory',
+    Type.Object({ passReference: text(1, 255) }),
+    async (db, { passReference }, caller) => ({
+      passReference,
+      story: await readStory(db, passReference, caller.may('audit:read')),
+    }),
   ),
 };
 
