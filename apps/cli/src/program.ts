@@ -10,6 +10,7 @@ import { addPassCommands } from '@floodgate/passes/cli';
 import { addGrantCommand, addMigrateCommand } from './set-up.ts';
 import { addRegistrationCommands, queueCommands } from '@floodgate/registrations/cli';
 import { addRehearseCommand } from '@floodgate/rehearsal/cli';
+import { addReportCommands } from '@floodgate/reports/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
 import { addWaitingListCommands } from '@floodgate/waiting-list/cli';
 import { addWebhookCommands } from '@floodgate/webhooks/cli';
@@ -29,6 +30,7 @@ const COMMANDS = [
   addWebhookCommands,
   addPassCommands,
   addDoorCommands,
+  addReportCommands,
   ...queueCommands,
   addRehearseCommand,
   addOperatorCommands,

@@ -9,6 +9,7 @@ import { operatorOperations } from '@floodgate/operators/console';
 import { partnerOperations } from '@floodgate/partners/console';
 import { passOperations } from '@floodgate/passes/console';
 import { queueOperations, registrationOperations } from '@floodgate/registrations/console';
+import { reportOperations } from '@floodgate/reports/console';
 import type { Logger } from '@floodgate/service';
 import { ticketOperations } from '@floodgate/tickets/console';
 import { waitingListOperations } from '@floodgate/waiting-list/console';
@@ -29,6 +30,7 @@ export const operationsOf = (config: ConsoleConfig) => ({
   ...mailOperations(config),
   ...passOperations,
   ...doorOperations,
+  ...reportOperations,
   ...queueOperations,
   ...operatorOperations,
 });

@@ -17,6 +17,8 @@ import {
   updateEvent,
   type Event,
 } from './events.ts';
+import { assertCurrencyMayChange } from './change-currency.ts';
+import { isCurrency } from './currency.ts';
 
 const POLICIES = ['allow', 'reject', 'return_existing'] as const;
 
@@ -27,6 +29,17 @@ const textOrNone = (maximum: number) =>
   Type.Optional(
     Type.Union([text(1, maximum), Type.Null()], { description: `1 to ${maximum} characters, or none` }),
   );
+
+const CURRENCY_RULE =
+  'the ISO 4217 code of a currency, such as EUR, or none; prices have the decimals of the currency, at most 2';
+
+const currencyOrNone = Type.Optional(
+  Type.Union([Type.String({ pattern: '^[A-Z]{3}$' }), Type.Null()], { description: CURRENCY_RULE }),
+);
+
+const checkCurrency = ({ currency = null }: { currency?: string | null }): Record<string, string> => ({
+  ...(currency !== null && !isCurrency(currency) && { currency: CURRENCY_RULE }),
+});
 
 /**
  * Creates an event. Events can share a prefix, because a pass reference contains the event id.
@@ -45,7 +58,9 @@ export const createEventAction = defineAction({
     duplicatePolicy: typedAs('--duplicates', oneOf(POLICIES, 'allow, reject or return_existing')),
     duplicateScope: typedAs('--duplicates-of', Type.Optional(oneOf(['event', 'ticket'], 'event or ticket'))),
     cancelUntil: timeOrNone,
+    currency: currencyOrNone,
   }),
+  check: checkCurrency,
   run: async (db, { mode = 'live', ...input }, note) => {
     const event = await createEvent(db, { ...input, mode });
     note(`event:${event.id}`, { after: { ...input, mode, ref: event.ref } });
@@ -71,6 +86,7 @@ export const updateEventAction = defineAction({
     timeZone: textOrNone(64),
     language: Type.Optional(oneOf(['en', 'de'], 'en or de')),
     replyTo: textOrNone(254),
+    currency: currencyOrNone,
   }),
   prepare: (given) => {
     const { replyTo } = given;
@@ -80,6 +96,7 @@ export const updateEventAction = defineAction({
     const { timeZone, replyTo } = input;
     if (Object.keys(input).length === 1) return { eventId: 'nothing to change; give at least one setting' };
     return {
+      ...checkCurrency(input),
       ...(timeZone && !isTimeZone(timeZone) && { timeZone: 'a time zone such as Europe/Berlin, or none' }),
       ...(replyTo && !isEmailAddress(replyTo) && { replyTo: 'an e-mail address, or none' }),
     };
@@ -88,6 +105,7 @@ export const updateEventAction = defineAction({
     const { before, after } = await updateEvent(db, eventId, settings);
     // Checked after the update: a concurrent change of the other time has waited for it.
     if (after.startsAt && after.endsAt && after.startsAt >= after.endsAt) throw new Failure(ORDER_RULE);
+    await assertCurrencyMayChange(db, before, after);
     note(`event:${eventId}`, { before: settingsOf(before), after: settingsOf(after) });
     const isMoved = placeOf(before) !== placeOf(after);
     const confirmations = { shardId: after.shardId, eventId, kind: CONFIRMATION };

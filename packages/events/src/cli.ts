@@ -1,6 +1,6 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { actionCommands, withInput } from '@floodgate/audit/commands';
-import { onChangeRun, record, tableOf, timeText, type Cli } from '@floodgate/command';
+import { columnsOf, onChangeRun, record, tableOf, timeText, type Cli } from '@floodgate/command';
 import { parseId, parseText, parseTimeOrNone, parseWhole } from '@floodgate/command/arguments';
 import { queryCommands } from '@floodgate/operators/commands';
 import type { Event } from './events.ts';
@@ -14,6 +14,8 @@ const SHARED_PREFIX =
   'Another event has the same prefix: their pass references differ only in the number that follows it.';
 
 const CANCEL_UNTIL = 'deadline for cancellations by partners, e.g. 2026-12-01T00:00:00Z, or none';
+
+const CURRENCY = 'currency of its prices, e.g. EUR, or none; it stays once something was sold';
 
 const TEST = new Option('--test', 'a test event, for test keys only; this cannot be changed later');
 
@@ -39,11 +41,26 @@ export function addEventCommands(program: Command, cli: Cli) {
         .default('event'),
     )
     .option('--cancel-until <time>', CANCEL_UNTIL, parseTimeOrNone)
+    .option('--currency <code>', CURRENCY, parseText)
     .addOption(TEST.implies({ mode: 'test' }));
   addUpdate(event, cli);
   queryCommands(event, cli, loadOperations)('list', (operations) => operations.eventList, listText)
     .description('list events')
     .option('--archived', 'those that are archived');
+  queryCommands(event, cli, loadOperations)(
+    'partners',
+    (operations) => operations.eventPartners,
+    (sellers) => columnsOf(sellers, ['partnerId', 'partner', 'openKeys', 'disabledAt']),
+  )
+    .description('list the partners that may sell an event, with their open keys for it')
+    .argument(...EVENT);
+  queryCommands(event, cli, loadOperations)(
+    'of-partner',
+    (operations) => operations.partnerEvents,
+    (events) => columnsOf(events, ['eventId', 'event', 'mode', 'startsAt', 'archivedAt', 'openKeys']),
+  )
+    .description('list the events that a partner may sell, with its open keys for each')
+    .argument('<partnerId>', 'the partner', parseId);
   actionCommand('archive', (actions) => actions.archiveEventAction, archivedText)
     .description('hide an event whose tickets are off sale from lists')
     .argument(...EVENT);
@@ -72,6 +89,7 @@ function addUpdate(event: Command, cli: Cli) {
     .option('--venue <place>', 'its place, or none', parseText)
     .option('--time-zone <name>', 'the time zone of its times, e.g. Europe/Berlin, or none', parseText)
     .option('--language <code>', 'language of e-mails to attendees: en or de', parseText)
+    .option('--currency <code>', CURRENCY, parseText)
     .option('--reply-to <address>', "address for attendees' replies, or none", parseText)
     .option('--notify-holders', 'send the new time and place to attendees whose e-mail is out of date');
   onChangeRun(update, cli, async (db, actor) => {
@@ -141,10 +159,11 @@ function listText(events: Event[]) {
 }
 
 /** Returns the columns of an event for text output. */
-function fieldsOf({ ref, name, mode, passPrefix, duplicatePolicy, duplicateScope, cancelUntil }: Event) {
+function fieldsOf(event: Event) {
+  const { ref, name, mode, passPrefix, duplicatePolicy, duplicateScope, cancelUntil, currency } = event;
   const duplicates = duplicatePolicy === 'allow' ? duplicatePolicy : `${duplicatePolicy} (${duplicateScope})`;
   const cancellable = cancelUntil ? `until ${timeText(cancelUntil)}` : 'any time';
-  return { 'x-event-ref': ref, name, mode, prefix: passPrefix, duplicates, cancellable };
+  return { 'x-event-ref': ref, name, mode, prefix: passPrefix, duplicates, cancellable, currency };
 }
 
 function detailsOf({ startsAt, endsAt, venue, timeZone, language, replyTo }: Event) {

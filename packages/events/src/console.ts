@@ -3,6 +3,7 @@ import { Flag, Id } from '@floodgate/audit';
 import { operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
 import { findEvent, listEvents, listShards } from './events.ts';
+import { listSellers, listSoldEvents } from './list-grants.ts';
 
 const { actionOperation, queryOperation } = operationsOn('events');
 
@@ -51,6 +52,20 @@ export const eventOperations = {
     'DELETE /events/{eventId}/partners/{partnerId}',
     'Close an event to a partner',
     actions.revokeEventAction,
+  ),
+  eventPartners: queryOperation(
+    'GET /events/{eventId}/partners',
+    'List the partners that may sell an event, with their open keys for it',
+    'eventPartners',
+    Type.Object({ eventId: Id }),
+    (db, { eventId }) => listSellers(db, eventId),
+  ),
+  partnerEvents: queryOperation(
+    'GET /partners/{partnerId}/events',
+    'List the events that a partner may sell, with its open keys for each',
+    'partnerEvents',
+    Type.Object({ partnerId: Id }),
+    (db, { partnerId }) => listSoldEvents(db, partnerId),
   ),
   shardList: queryOperation(
     'GET /shards',

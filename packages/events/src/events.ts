@@ -42,6 +42,7 @@ const COLUMNS = [
   'createdAt',
   'archivedAt',
   'stoppedTickets',
+  'currency',
 ] as const;
 
 /** An event. */
@@ -76,16 +77,18 @@ export interface EventSettings {
   language: Language;
   /** Address for attendees' replies. */
   replyTo: string | null;
+  /** ISO 4217. */
+  currency: string | null;
 }
 
 /** Returns the settings of an event. */
 export function settingsOf(event: Event): EventSettings {
-  const { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo } = event;
-  return { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo };
+  const { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo, currency } = event;
+  return { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo, currency };
 }
 
 type NewEvent = Pick<Event, 'name' | 'passPrefix' | 'duplicatePolicy'> &
-  Partial<Pick<Event, 'mode' | 'duplicateScope' | 'cancelUntil'>>;
+  Partial<Pick<Event, 'mode' | 'duplicateScope' | 'cancelUntil' | 'currency'>>;
 
 /** Creates an event with a new reference. Also returns whether another event has the same prefix. */
 export async function createEvent(
@@ -222,6 +225,28 @@ export async function keepInShard(db: Database, eventId: number) {
 /** Tables whose rows belong to an event and stay in its shard. */
 type TableOfEvent = 'journal_segments' | 'journal_consumers' | 'gates' | 'registrations' | 'waiting_entries';
 
+/** Returns whether a table has rows of an event in a shard. */
+async function hasRows(db: Database, table: TableOfEvent, shardId: number, eventId: number) {
+  const { rows } = await sql`
+    select from ${sql.table(table)} where shard_id = ${shardId} and event_id = ${eventId} limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Returns whether a seat of an event was ever taken. A registration that was cancelled takes none, and is not
+ * in the journal before its batch is finalized, so the registrations are looked through last.
+ */
+export async function hasSales(db: Database, shardId: number, eventId: number) {
+  const { rows } = await sql`
+    select from tickets where shard_id = ${shardId} and event_id = ${eventId} and taken > 0 limit 1`.execute(
+    db,
+  );
+  if (rows.length > 0 || (await hasRows(db, 'journal_segments', shardId, eventId))) return true;
+  return hasRows(db, 'registrations', shardId, eventId);
+}
+
 /**
  * Moves an event with its tickets to another shard. Returns the old shard. Throws Failure if there is no such
  * event or shard, or if the event has rows that cannot move: registrations (with their batches and changes),
@@ -235,13 +260,10 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
   const shard = db.selectFrom('shards').select('id').where('id', '=', shardId);
   if (!(await shard.executeTakeFirst())) throw new NotFound('no such shard');
   const ofEvent = sql`where shard_id = ${from} and event_id = ${eventId}`;
-  const { rows: tickets } = await sql<{ row: { taken: number; allocated: boolean } }>`
+  const { rows: tickets } = await sql<{ row: { id: number; allocated: boolean } }>`
     select to_jsonb(tickets) as row from tickets ${ofEvent} for update`.execute(db);
-  const isAny = async (table: TableOfEvent) =>
-    (await sql`select from ${sql.table(table)} ${ofEvent} limit 1`.execute(db)).rows.length > 0;
-  // A registration that was cancelled takes no seat, and is not in the journal before its batch is finalized.
-  const isSold = (await isAny('journal_segments')) || (await isAny('registrations'));
-  if (tickets.some(({ row }) => row.taken > 0) || isSold)
+  const isAny = (table: TableOfEvent) => hasRows(db, table, from, eventId);
+  if (await hasSales(db, from, eventId))
     throw new Failure(
       'the event has registrations, or one of its tickets was sold out, so it stays in its shard',
     );
@@ -252,10 +274,18 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
   if (await isAny('waiting_entries'))
     throw new Failure('the event has waiting lists with entries, so it stays in its shard');
   if (await isAny('gates')) throw new Failure('the event has gates, so it stays in its shard');
+  await sql`
+    delete from ticket_prices
+    where shard_id = ${from} and ticket_id = any(${tickets.map(({ row }) => row.id)}::integer[])`.execute(db);
   await sql`delete from tickets ${ofEvent}`.execute(db);
   await db.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();
   const moved = JSON.stringify(tickets.map(({ row }) => ({ ...row, shard_id: shardId })));
   await sql`
     insert into tickets select * from jsonb_populate_recordset(null::tickets, ${moved}::jsonb)`.execute(db);
+  // Only the present prices: nothing was sold for the earlier ones, and the new shard may have another clock.
+  await sql`
+    insert into ticket_prices (shard_id, ticket_id, valid_from, price)
+    select shard_id, id, '-infinity', price
+    from jsonb_populate_recordset(null::tickets, ${moved}::jsonb)`.execute(db);
   return from;
 }

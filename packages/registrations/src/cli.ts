@@ -4,6 +4,7 @@ import { actionCommands } from '@floodgate/audit/commands';
 import { loadSettings, onRun, record, tableOf, withDatabase, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
 import type { RegistrationList } from '@floodgate/contract';
+import { amountText } from '@floodgate/events/currency';
 import { queryCommands } from '@floodgate/operators/commands';
 import type { Static } from '@sinclair/typebox';
 import { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
@@ -49,9 +50,15 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
   queryCommand(
     'show',
     (operations) => operations.registrationShow,
-    ({ partnerId, ...status }) => record({ ...fieldsOf(status), partner: partnerId }),
+    ({ partnerId, price, currency, ...status }) =>
+      record({
+        ...fieldsOf(status),
+        partner: partnerId,
+        price: price === null ? null : amountText(price, currency),
+        currency,
+      }),
   )
-    .description('state of a registration')
+    .description('state of a registration, and the price of its seat')
     .argument('<passReference>', 'its pass reference', parseText);
   addChanges(registration, cli);
 }

@@ -12,6 +12,7 @@ import { EXPORT_FORMATS, exportRegistrations, SEPARATORS } from './export/export
 import { AttendeeQuery, findAttendees, State } from './find/find-attendees.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
 import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
+import { findPrice } from './price/price-of.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { entryOf, findAttendee } from './status/find-registrations.ts';
 
@@ -48,13 +49,15 @@ export const registrationOperations = {
   ),
   registrationShow: queryOperation(
     'GET /registrations/{passReference}',
-    'Show the state of a registration',
+    'Show the state of a registration, and the price of its seat',
     'registrationShow',
     OneRegistration,
     async (db, { passReference }) => {
       const { row, partnerId, shardId } = await findByPassReference(db, passReference);
       const admitted = await isSeatAdmitted(db, shardId, row.serial);
-      return { ...entryOf(row, true), partnerId, eventId: row.eventId, admitted };
+      const price = await findPrice(db, shardId, row.serial);
+      const { currency } = await findEvent(db, row.eventId);
+      return { ...entryOf(row, true), partnerId, eventId: row.eventId, admitted, price, currency };
     },
   ),
   attendeeShow: attendees.queryOperation(

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineAction, Flag, Id, instantOrNull, Name, Seats, text } from '@floodgate/audit';
 import { typedAs } from '@floodgate/audit/input';
+import { decimalsOf, MAX_PRICE, priceRule } from '@floodgate/events/currency';
 import { Failure } from '@floodgate/service/failure';
 import { allocate, assertEnough, LIST_OR_ALLOCATIONS, listAllocations } from './allocations.ts';
 import {
@@ -18,8 +19,7 @@ import {
   type TicketSettings,
 } from './tickets.ts';
 
-const MAX_PRICE = 9_999_999_999.99;
-const PRICE_RULE = `an amount from 0 to ${MAX_PRICE} with at most 2 decimals, such as 12.50`;
+const PRICE_RULE = priceRule(null);
 /** Two weeks. */
 const MOST_OFFER_HOURS = 336;
 const ORDER_RULE = 'the sale must start before it ends';
@@ -57,7 +57,7 @@ function checkSettings(
   return {
     ...(lastModifiedBy?.includes('@') && { lastModifiedBy: PUBLIC_NAME_RULE }),
     // The column would round it silently.
-    ...(price !== Number(price.toFixed(2)) && { price: PRICE_RULE }),
+    ...(price !== Number(price.toFixed(decimalsOf(null))) && { price: PRICE_RULE }),
     ...(saleStartsAt && saleEndsAt && saleStartsAt >= saleEndsAt && { saleStartsAt: ORDER_RULE }),
   };
 }

@@ -10,7 +10,9 @@ import {
   parseWholeOrNone,
 } from '@floodgate/command/arguments';
 import { queryCommands } from '@floodgate/operators/commands';
+import { amountText } from '@floodgate/events/currency';
 import type { Allocation } from './allocations.ts';
+import type { TicketPrice } from './prices.ts';
 import type { DescribedTicket } from './tickets.ts';
 
 interface ChangedSales {
@@ -85,6 +87,9 @@ export function addTicketCommands(program: Command, cli: Cli) {
   queryCommand('allocations', (operations) => operations.ticketAllocations, listed)
     .description('list the allocations of a ticket')
     .argument('<ticketId>', 'the ticket', parseId);
+  queryCommand('prices', (operations) => operations.ticketPrices, pricesText)
+    .description('list the prices that a ticket had and has, and since when')
+    .argument('<ticketId>', 'the ticket', parseId);
 }
 
 function addSharedOptions(command: CommandUnknownOpts) {
@@ -129,6 +134,20 @@ function allocationFieldsOf({ partnerId, reserved, unsold, cap, taken, releasesA
   const releases = releasesAt && timeText(releasesAt);
   return { partner: partnerId, reserved, unsold, taken, cap: cap ?? 'none', releases: releases ?? 'never' };
 }
+
+interface Prices {
+  currency: string | null;
+  prices: TicketPrice[];
+}
+
+const pricesText = ({ currency, prices }: Prices) =>
+  tableOf(
+    prices.map(({ validFrom, price }) => ({
+      'valid from': validFrom ? timeText(validFrom) : 'the beginning',
+      price: amountText(price, currency),
+      currency,
+    })),
+  );
 
 /** Returns a sales window in words. */
 export function windowOf(window: Pick<DescribedTicket, 'saleStartsAt' | 'saleEndsAt'>) {

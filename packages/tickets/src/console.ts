@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
+import { findEvent } from '@floodgate/events';
 import { operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
 import { listAllocations } from './allocations.ts';
+import { listPrices } from './prices.ts';
 import { describeTicket, findTicket, listTickets } from './tickets.ts';
 
 export { sumSeats, type DescribedTicket } from './tickets.ts';
@@ -23,6 +25,17 @@ export const ticketOperations = {
     'ticketAllocations',
     Type.Object({ ticketId: Id }),
     async (db, { ticketId }) => listAllocations(db, (await findTicket(db, ticketId)).shardId, [ticketId]),
+  ),
+  ticketPrices: queryOperation(
+    'GET /tickets/{ticketId}/prices',
+    'List the prices that a ticket had and has, oldest first',
+    'ticketPrices',
+    Type.Object({ ticketId: Id }),
+    async (db, { ticketId }) => {
+      const ticket = await findTicket(db, ticketId);
+      const { currency } = await findEvent(db, ticket.eventId);
+      return { ticketId, currency, prices: await listPrices(db, ticket) };
+    },
   ),
   ticketCreate: actionOperation(
     'POST /events/{eventId}/tickets',

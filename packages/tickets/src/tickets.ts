@@ -8,7 +8,9 @@ import {
   type Database,
 } from '@floodgate/database';
 import { findEvent, keepInShard } from '@floodgate/events';
+import { assertPrice } from '@floodgate/events/currency';
 import { Failure, NotFound } from '@floodgate/service/failure';
+import { storeFirstPrice, storePrice, type TicketOfShard } from './prices.ts';
 
 /**
  * The columns of a ticket. Not *: services prepare their statements, and Postgres rejects a prepared
@@ -84,7 +86,10 @@ type NewTicket = Partial<TicketSettings> & Pick<TicketSettings, 'title' | 'capac
 /** The author that partners see if a change names none. */
 export const DEFAULT_AUTHOR = 'operator';
 
-/** Creates a ticket under an event, in its shard. Throws Failure if there is no such event. */
+/**
+ * Creates a ticket under an event, in its shard. Throws Failure if there is no such event, and InvalidInput if
+ * the price has more decimals than the event's currency.
+ */
 export async function createTicket(
   db: Database,
   eventId: number,
@@ -93,13 +98,16 @@ export async function createTicket(
 ): Promise<Ticket> {
   return inTransaction(db, async (tx) => {
     await keepInShard(tx, eventId);
-    const { shardId, archivedAt } = await findEvent(tx, eventId);
+    const { shardId, archivedAt, currency } = await findEvent(tx, eventId);
     if (settings.active !== false) assertNotArchived(archivedAt);
-    return inCamelCase(tx)
+    assertPrice(settings.price ?? 0, currency);
+    const ticket = await inCamelCase(tx)
       .insertInto('tickets')
       .values({ ...settings, shardId, eventId, lastModifiedBy: author })
       .returning(COLUMNS)
       .executeTakeFirstOrThrow();
+    await storeFirstPrice(tx, shardId, ticket.id, ticket.price);
+    return ticket;
   });
 }
 
@@ -147,25 +155,29 @@ async function findInTransaction(db: Database, ticketId: number, locks = false) 
   return found;
 }
 
-interface TicketOfShard {
-  shardId: number;
-  id: number;
-}
-
-/** Changes the given settings of a locked ticket. */
-export const updateTicket = (
+/**
+ * Changes the given settings of a locked ticket, whose event is kept in its shard. Throws InvalidInput if the
+ * price has more decimals than the event's currency.
+ */
+export async function updateTicket(
   db: Database,
   { shardId, id }: TicketOfShard,
   settings: Partial<TicketSettings>,
   author: string,
-) =>
-  inCamelCase(db)
+): Promise<Ticket> {
+  const ticket = await inCamelCase(db)
     .updateTable('tickets')
     // Absent values are left out.
     .set({ ...settings, lastModifiedBy: author, lastModifiedAt: sql<Date>`now()` })
     .where((where) => where.and({ shardId, id }))
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
+  if (settings.price !== undefined) {
+    assertPrice(ticket.price, (await findEvent(db, ticket.eventId)).currency);
+    await storePrice(db, { shardId, id }, ticket.price);
+  }
+  return ticket;
+}
 
 /**
  * Takes all tickets of an event off sale and remembers them, or puts those that it took off sale on sale

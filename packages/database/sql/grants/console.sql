@@ -3,7 +3,7 @@
 -- neither the journal nor the audit log.
 
 grant select on
-  schema_files, shards, events, event_grants, tickets, allocations, ticket_states, batches, changes, registrations,
+  schema_files, shards, events, event_grants, tickets, ticket_prices, allocations, ticket_states, batches, changes, registrations,
   journal_heads, journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts,
   mail_suppressions, secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys,
   held_seats, attendees, waiting_entries, waiting_partners, gates, devices, scans, admissions
@@ -15,7 +15,7 @@ grant select, insert, update, delete on operator_access, processes to :"role";
 grant insert on events, audit_log to :"role";
 grant update (
   name, shard_id, cancel_until, starts_at, ends_at, venue, time_zone, language, reply_to, revision,
-  archived_at, stopped_tickets
+  archived_at, stopped_tickets, currency
 ) on events to :"role";
 grant insert, delete on event_grants to :"role";
 -- It changes no shard. On a cluster, a write to events also locks the tables that they refer to, and Citus
@@ -24,7 +24,7 @@ grant update (id) on shards to :"role";
 grant insert, update, delete on allocations to :"role";
 grant insert, update (name, tickets, opens_at, closes_at, shows_names) on gates to :"role";
 grant insert, update (code_hash, code_expires_at, revoked_at, lost) on devices to :"role";
-grant insert, delete on tickets to :"role";
+grant insert, delete on tickets, ticket_prices to :"role";
 grant update (
   title, price, benefits, active, capacity, allocated, sale_starts_at, sale_ends_at, offer_hours,
   waiting_closes_at, last_modified_at, last_modified_by

@@ -102,6 +102,8 @@ export interface Schema {
     archived_at: Date | null;
     /** The tickets that an operator took off sale together. */
     stopped_tickets: number[] | null;
+    /** ISO 4217. Null: none. */
+    currency: string | null;
   };
   event_grants: Record<'partner_id' | 'event_id', number>;
   /** The keys that sign passes. */
@@ -136,6 +138,13 @@ export interface Schema {
     created_at: CreatedAt;
     last_modified_at: Generated<Date>;
     last_modified_by: string;
+  };
+  /** The prices of tickets, each valid until the next one. */
+  ticket_prices: OfShard & {
+    ticket_id: number;
+    /** The first one: -infinity. */
+    valid_from: Date | number;
+    price: number;
   };
   allocations: OfShard & {
     ticket_id: number;

@@ -111,12 +111,15 @@ const FORMULA =
 
 /**
  * Returns a function that writes a line of CSV (RFC 4180). All texts are quoted, and an apostrophe stands
- * before what a spreadsheet would take for a formula, phone numbers with "+" included.
+ * before what a spreadsheet would take for a formula, phone numbers with "+" included. With semicolons, numbers
+ * have a decimal comma: spreadsheets of regions that split by semicolons would take 12.50 for a date.
  */
 export function csvLines(separator: string) {
+  const decimal = separator === SEPARATORS.semicolon ? ',' : '.';
   const textOf = (text: string) => `"${text.replaceAll(FORMULA, "$1'").replaceAll('"', '""')}"`;
   const cellOf = (cell: Exported[keyof Exported]) => {
     if (typeof cell === 'string') return textOf(cell);
+    if (typeof cell === 'number') return String(cell).replace('.', decimal);
     return cell instanceof Date ? cell.toISOString() : String(cell ?? '');
   };
   return (cells: readonly Exported[keyof Exported][]) => `${cells.map(cellOf).join(separator)}\r\n`;

@@ -16,10 +16,10 @@ const LONG_AGO = sql`now() - interval '15 minutes'`;
 /**
  * Returns the contradictions between the rows of each shard: seats that are taken without a registration,
  * allocations that are broken, held seats that are counted wrongly, waiting lists out of order, tickets in
- * another shard than their event, references to a wrong or missing row, batches that contradict their
- * registrations or are missing from the journal, and forgotten batches and holds. Reads one snapshot of each
- * shard, so it is exact under load. Changes nothing. A shard that does not answer is reported as well,
- * because nothing is known about it.
+ * another shard than their event, registrations without a price, references to a wrong or missing row,
+ * batches that contradict their registrations or are missing from the journal, and forgotten batches and
+ * holds. Reads one snapshot of each shard, so it is exact under load. Changes nothing. A shard that does not
+ * answer is reported as well, because nothing is known about it.
  */
 export async function reconcile(db: Database) {
   const shards = await shardIds(db);
@@ -40,11 +40,18 @@ const facts = (shard: number) => sql`
   seats_by_owner as materialized (
     select ticket_id, event_id, partner_id, min(serial) as first_serial, max(serial) as last_serial,
       count(*) filter (where cancelled_at is null) as seats,
-      count(*) filter (where cancelled_at is null and held_until < 'infinity') as held
+      count(*) filter (where cancelled_at is null and held_until < 'infinity') as held,
+      min(reserved_at) as first_reserved_at
     from registrations where shard_id = ${shard} group by ticket_id, event_id, partner_id
   ),
   seats_by_ticket as (
-    select ticket_id, sum(seats) as seats from seats_by_owner group by ticket_id
+    select ticket_id, sum(seats) as seats, min(first_reserved_at) as first_reserved_at
+    from seats_by_owner group by ticket_id
+  ),
+  -- The first and the last price of each ticket.
+  price_by_ticket as (
+    select ticket_id, min(valid_from) as first_valid_from, (array_agg(price order by valid_from desc))[1] as last_price
+    from ticket_prices where shard_id = ${shard} group by ticket_id
   ),
   stored_batch as (
     select batch_id, count(*) as size, min(serial) as first_serial, max(serial) as last_serial
@@ -106,11 +113,35 @@ const ofTickets = (shard: number) => sql`
 
   union all ${ofWaitingLists(shard)}
 
+  union all ${ofPrices(shard)}
+
   -- Tickets that cannot be found, because their event leads to another shard.
   union all
   select 'ticket ' || t.id, 'is here, but its event ' || e.id || ' lives in shard ' || e.shard_id
   from ticket t join events e on e.id = t.event_id
   where e.shard_id <> ${shard}
+`;
+
+const ofPrices = (shard: number) => sql`
+  -- Tickets with registrations that have no price. No registration has two: each price is valid until the next one. One
+  -- that has the seat of another has its price, and both are of one ticket.
+  select 'ticket ' || t.id, case
+    when p.ticket_id is not null
+      then 'its first price is valid from ' || p.first_valid_from || ', so registrations before it have no price'
+    when s.ticket_id is not null then 'its registrations have no price'
+    else 'has no price for the registrations to come'
+  end
+  from ticket t
+  join events e on e.id = t.event_id and e.shard_id = ${shard}
+  left join price_by_ticket p on p.ticket_id = t.id
+  left join seats_by_ticket s on s.ticket_id = t.id
+  where p.ticket_id is null or s.first_reserved_at < p.first_valid_from
+
+  -- Tickets whose price is not the last one that is stored for registrations.
+  union all
+  select 'ticket ' || t.id, 'costs ' || t.price || ', but its registrations have the price ' || p.last_price
+  from ticket t join price_by_ticket p on p.ticket_id = t.id
+  where t.price <> p.last_price
 `;
 
 const ofWaitingLists = (shard: number) => sql`

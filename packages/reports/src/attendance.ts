@@ -1,0 +1,73 @@
+import type { Database } from '@floodgate/database';
+import type { Event } from '@floodgate/events';
+import { sql } from 'kysely';
+import { soldSeats } from './sold-seats.ts';
+
+/** The people of a ticket and partner that were expected, and those that came. */
+export interface AttendanceRow {
+  ticketId: number;
+  ticket: string;
+  partnerId: number;
+  partner: string;
+  /** Sold seats that are not cancelled. */
+  expected: number;
+  /** Those of them that were let in, at any gate. */
+  came: number;
+  noShows: number;
+  /** Seats that were let in and are cancelled now. */
+  cameAndCancelled: number;
+}
+
+/** Returns who came to an event, by ticket and partner. */
+export async function readAttendance(db: Database, event: Event) {
+  const { id, shardId } = event;
+  const { rows } = await sql<AttendanceRow>`
+    select c.ticket_id as "ticketId", t.title as ticket, c.partner_id as "partnerId", p.name as partner,
+      c.expected, c.came, c.expected - c.came as "noShows", c.cancelled as "cameAndCancelled"
+    from (
+      select s.ticket_id, s.partner_id,
+        (count(*) filter (where s.cancelled_at is null))::integer as expected,
+        (count(a.seat) filter (where s.cancelled_at is null))::integer as came,
+        (count(a.seat) filter (where s.cancelled_at is not null))::integer as cancelled
+      from (${soldSeats(event)}) s
+      left join (
+        select distinct seat from admissions
+        where shard_id = ${shardId} and event_id = ${id} and undone_at is null
+      ) a on a.seat = s.seat
+      group by 1, 2
+    ) c
+    join tickets t on t.shard_id = ${shardId} and t.id = c.ticket_id
+    join partners p on p.id = c.partner_id
+    order by c.ticket_id, c.partner_id`.execute(db);
+  return rows;
+}
+
+/** How many people a gate let in within a quarter of an hour. */
+export interface AdmissionsRow {
+  /** The start of the quarter. */
+  at: Date;
+  gateId: number;
+  gate: string;
+  ticketId: number;
+  ticket: string;
+  /** Admissions that were not undone. A person who leaves and comes back counts again. */
+  admitted: number;
+}
+
+/** Returns the admissions of an event by quarter of an hour, gate and ticket, oldest first. */
+export async function readAdmissions(db: Database, event: Event) {
+  const { id, shardId } = event;
+  const { rows } = await sql<AdmissionsRow>`
+    select c.at, c.gate_id as "gateId", g.name as gate, c.ticket_id as "ticketId", t.title as ticket, c.admitted
+    from (
+      select date_bin('15 minutes', a.at, '2000-01-01T00:00Z') as at, a.gate_id, r.ticket_id, count(*)::integer as admitted
+      from admissions a
+      join registrations r on r.shard_id = a.shard_id and r.serial = a.registration
+      where a.shard_id = ${shardId} and a.event_id = ${id} and a.undone_at is null
+      group by 1, 2, 3
+    ) c
+    join gates g on g.shard_id = ${shardId} and g.id = c.gate_id
+    join tickets t on t.shard_id = ${shardId} and t.id = c.ticket_id
+    order by c.at, c.gate_id, c.ticket_id`.execute(db);
+  return rows;
+}

@@ -1,0 +1,45 @@
+import type { Database } from '@floodgate/database';
+import type { Event } from '@floodgate/events';
+import { sql } from 'kysely';
+import { isIn, soldSeats, type Period } from './sold-seats.ts';
+
+/** The steps of a report in time. */
+export const STEPS = ['hour', 'day'] as const;
+
+export interface SalesOptions extends Period {
+  by: (typeof STEPS)[number];
+}
+
+/** What a partner sold of a ticket within an hour or a day, and what was cancelled within it. */
+export interface SalesRow {
+  /** The start of the hour or day, in the time zone of the event. */
+  at: Date;
+  ticketId: number;
+  ticket: string;
+  partnerId: number;
+  partner: string;
+  /** Seats. */
+  sold: number;
+  /** Seats, whenever they were sold. */
+  cancelled: number;
+}
+
+/** Returns the sales of an event over time, oldest first. Hours and days without a sale or a cancellation have no row. */
+export async function readSales(db: Database, event: Event, { by, ...period }: SalesOptions) {
+  const zone = event.timeZone ?? 'UTC';
+  const { rows } = await sql<SalesRow>`
+    select m.at, m.ticket_id as "ticketId", t.title as ticket, m.partner_id as "partnerId", p.name as partner,
+      m.sold, m.cancelled
+    from (
+      select date_trunc(${by}, moved.at, ${zone}) as at, s.ticket_id, s.partner_id,
+        sum(moved.sold)::integer as sold, sum(moved.cancelled)::integer as cancelled
+      from (${soldSeats(event)}) s
+      cross join lateral (values (s.sold_at, 1, 0), (s.cancelled_at, 0, 1)) moved (at, sold, cancelled)
+      where ${isIn('moved.at', period)}
+      group by 1, 2, 3
+    ) m
+    join tickets t on t.shard_id = ${event.shardId} and t.id = m.ticket_id
+    join partners p on p.id = m.partner_id
+    order by m.at, m.ticket_id, m.partner_id`.execute(db);
+  return rows;
+}

@@ -1,0 +1,54 @@
+import type { Database } from '@floodgate/database';
+import type { Event } from '@floodgate/events';
+import { priceAt } from '@floodgate/registrations/price';
+import { sql } from 'kysely';
+import { isIn, soldSeats, type Period } from './sold-seats.ts';
+
+/** What a partner sold of a ticket at a price within a period, and what was cancelled within it. */
+export interface SettlementRow {
+  partnerId: number;
+  partner: string;
+  ticketId: number;
+  ticket: string;
+  /** ISO 4217. Null: the event has no currency. */
+  currency: string | null;
+  price: number;
+  /** Seats. */
+  sold: number;
+  /** Seats, whenever they were sold. */
+  cancelled: number;
+  /** `price` times `sold`. */
+  soldAmount: number;
+  cancelledAmount: number;
+  /** `soldAmount` without `cancelledAmount`. */
+  netAmount: number;
+}
+
+/**
+ * Returns what each partner owes for an event: by ticket and price, in the order of their ids. The price of a seat is the
+ * one that was valid when it was reserved for its first attendee. A cancellation has the price of its sale, also if the
+ * sale is in an earlier period, so the sums of periods that follow each other are the sum of the whole. Postgres computes
+ * the amounts without rounding.
+ */
+export async function readSettlement(db: Database, event: Event, period: Period) {
+  const { shardId, currency } = event;
+  const { rows } = await sql<Omit<SettlementRow, 'currency'>>`
+    select m.partner_id as "partnerId", p.name as partner, m.ticket_id as "ticketId", t.title as ticket, m.price,
+      m.sold, m.cancelled, m.price * m.sold as "soldAmount", m.price * m.cancelled as "cancelledAmount",
+      m.price * (m.sold - m.cancelled) as "netAmount"
+    from (
+      select s.partner_id, s.ticket_id, s.price,
+        (count(*) filter (where ${isIn('s.sold_at', period)}))::integer as sold,
+        (count(*) filter (where ${isIn('s.cancelled_at', period)}))::integer as cancelled
+      from (
+        select sold.*, ${priceAt(shardId, sql`sold.ticket_id`, sql`sold.sold_at`)} as price
+        from (${soldSeats(event)}) sold
+      ) s
+      group by 1, 2, 3
+    ) m
+    join tickets t on t.shard_id = ${shardId} and t.id = m.ticket_id
+    join partners p on p.id = m.partner_id
+    where m.sold + m.cancelled > 0
+    order by m.partner_id, m.ticket_id, m.price`.execute(db);
+  return rows.map(({ price, ...row }): SettlementRow => ({ ...row, currency, price }));
+}

@@ -1,0 +1,87 @@
+import { perform } from '@floodgate/audit';
+import {
+  cancelRegistrationAction,
+  correctRegistrationAction,
+  replaceAttendeeAction,
+} from '@floodgate/registrations/actions';
+import { reportOperations } from '@floodgate/reports/console';
+import type { Caller } from '@floodgate/operators';
+import { NotFound } from '@floodgate/service/failure';
+import { expect } from 'vitest';
+import { apiTest } from '../harness/api-test.ts';
+import { addGate, enrolledDevice } from '../harness/door-device.ts';
+import { finalizePending } from '../harness/journal.ts';
+import { attendee } from '../harness/partner-client.ts';
+
+const { test, given } = apiTest({ own: 'finalizes everything in the database' });
+
+test.override('ticket', { capacity: 100 });
+
+const OPERATOR: Caller = { name: 'ada', may: () => true };
+const STRANGER: Caller = { name: 'machine', may: (scope) => scope === 'registrations:read' };
+
+async function sell() {
+  const reference = (await given.partner.register(attendee(given.ticketId))).body.responseData as string;
+  await finalizePending(given.database.db, given.gala.shardId);
+  return reference;
+}
+
+const passOf = async (reference: string) =>
+  ((await given.partner.pass(reference)).body.responseData as { pass: string }).pass;
+
+const storyOf = async (passReference: string, caller = OPERATOR) =>
+  (await reportOperations.registrationStory(given.database.db, { passReference }, caller)).story;
+
+test('the story of a seat goes through a change of its attendee, the door and a cancellation, with their authors', async () => {
+  const { db } = given.database;
+  const first = await sell();
+  const gate = await addGate(db, given.gala.eventId);
+  const device = await enrolledDevice(db, given.api.baseUrl, given.gala.eventId, [gate]);
+  await perform(db, correctRegistrationAction, { passReference: first, fullName: 'Ann Right' }, 'ada');
+  const someone = { fullName: 'Eve Later', emailAddress: 'eve@example.com' };
+  const { passReference: second } = await perform(
+    db,
+    replaceAttendeeAction,
+    { passReference: first, ...someone },
+    'grace',
+  );
+  await finalizePending(db, given.gala.shardId);
+  const pass = await passOf(second);
+  await device.scan(pass, gate);
+  await device.scan(pass, gate);
+  await perform(db, cancelRegistrationAction, { passReference: second }, 'linus');
+  const story = await storyOf(first);
+  expect(await storyOf(second)).toEqual(story);
+  expect(story.map(({ at }) => at.getTime())).toEqual(story.map(({ at }) => at.getTime()).toSorted());
+  const of = (reference: string) =>
+    story.filter(({ passReference }) => passReference === reference).map(({ what, by }) => [what, by]);
+  const partner = expect.stringMatching(/^partner /) as unknown;
+  expect(of(first)).toEqual(
+    expect.arrayContaining([
+      ['sold', partner],
+      ['confirmed', null],
+      ['corrected: name', 'ada'],
+      ['the seat was given to another attendee', 'grace'],
+    ]),
+  );
+  expect(of(second)).toEqual(
+    expect.arrayContaining([
+      ['sold', partner],
+      [expect.stringMatching(/^let in: Main entrance/), null],
+      [expect.stringMatching(/^scan refused, already-admitted: Main entrance/), null],
+      ['cancelled', 'linus'],
+    ]),
+  );
+  expect(JSON.stringify(story)).not.toMatch(/Ann Right|Eve Later|eve@example/);
+});
+
+test('a partner that cancels is the author, and a caller without the right to the audit log sees none', async () => {
+  const reference = await sell();
+  await given.partner.cancel(reference);
+  const ending = (await storyOf(reference)).find(({ what }) => what === 'cancelled');
+  expect(ending?.by).toMatch(/^partner /);
+  expect((await storyOf(reference, STRANGER)).map(({ by }) => by)).toEqual(
+    expect.not.arrayContaining([expect.any(String)]),
+  );
+  await expect(storyOf(`${reference.slice(0, -1)}x`)).rejects.toThrow(NotFound);
+});
