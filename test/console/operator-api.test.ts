@@ -63,6 +63,7 @@ describe('who may do what', () => {
       'GET /webhooks/{webhookId}',
       'GET /webhooks/{webhookId}/attempts',
       'POST /passes/verify',
+      'POST /registrations/count',
     ],
     'operator, owner': [
       'DELETE /events/{eventId}/partners/{partnerId}',
@@ -102,6 +103,8 @@ describe('who may do what', () => {
       'POST /partners',
       'POST /partners/{partnerId}/keys',
       'POST /passes/keys',
+      'POST /registrations/export',
+      'POST /registrations/search',
       'POST /registrations/{passReference}/attendee',
       'POST /registrations/{passReference}/cancel',
       'POST /registrations/{passReference}/resend',
