@@ -90,6 +90,17 @@ const CALLS: [route: string, given?: object][] = [
   ['POST /events/{eventId}/devices/{deviceId}/code'],
   ['POST /events/{eventId}/devices/{deviceId}/revoke'],
   ['GET /events/{eventId}/door-report'],
+  ['POST /jobs/cancel/preview', { eventId: '{eventId}', name: 'jane' }],
+  ['POST /jobs/cancel', { eventId: '{eventId}', state: 'confirmed', expect: 1, jobId: '{jobId}' }],
+  ['GET /jobs?eventId={eventId}'],
+  ['GET /jobs/{jobId}'],
+  ['GET /jobs/{jobId}/failures'],
+  ['POST /jobs/{jobId}/pause'],
+  ['POST /jobs/{jobId}/resume'],
+  ['POST /jobs/{jobId}/abort'],
+  ['POST /jobs/resend/preview', { eventId: '{eventId}' }],
+  // E-mails of the event are disabled.
+  ['POST /jobs/resend', { eventId: '{eventId}', expect: 1 }],
   ['GET /backlog'],
   ['GET /batches/failed'],
   ['POST /batches/redrive'],
@@ -106,6 +117,8 @@ const CALLS: [route: string, given?: object][] = [
   ['DELETE /access/{accessId}'],
   ['DELETE /events/{eventId}/partners/{partnerId}'],
   ['POST /events/{eventId}/tickets/stop-all'],
+  ['GET /events/{eventId}/call-off'],
+  ['POST /events/{eventId}/call-off', { expect: 1 }],
   ['POST /events/{eventId}/archive'],
   ['POST /events/{eventId}/restore'],
 ];
@@ -121,7 +134,7 @@ const KEPT: Record<string, [name: string, field: string]> = {
 };
 
 /** Those that are refused here, after their statements. */
-const REFUSED: Record<string, number> = { 'POST /mail/test': 409 };
+const REFUSED: Record<string, number> = { 'POST /mail/test': 409, 'POST /jobs/resend': 409 };
 
 /** Not every answer is one JSON document. */
 async function call(token: string, route: string, body?: string) {
@@ -158,6 +171,7 @@ test('every operation works with the privileges of the console', async () => {
     otherPassReference: other.passReference,
     token: await createPassSigner(given.database).tokenFor(first.row),
     passKeyId: 1,
+    jobId: randomUUID(),
     digest,
     operator: `operator ${randomUUID()}`,
     soon: new Date(Date.now() + 60_000).toISOString(),

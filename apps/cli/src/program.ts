@@ -3,6 +3,7 @@ import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
 import { addDoorCommands } from '@floodgate/door/cli';
 import { addEventCommands, addShardCommands } from '@floodgate/events/cli';
+import { addJobCommands } from '@floodgate/jobs/cli';
 import { addMailCommands } from '@floodgate/mail/cli';
 import { addAccessCommands, addAuditCommand, addOperatorCommands } from '@floodgate/operators/cli';
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
@@ -30,6 +31,8 @@ const COMMANDS = [
   addPassCommands,
   addDoorCommands,
   ...queueCommands,
+  // After the groups to which it adds commands.
+  addJobCommands,
   addRehearseCommand,
   addOperatorCommands,
   addAccessCommands,

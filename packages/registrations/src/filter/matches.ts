@@ -10,6 +10,7 @@ import {
   conditionOf,
   isAdmittedIn,
   mailStateIn,
+  stateIn,
   type MAIL_STATES,
   type RegistrationFilter,
 } from './filter.ts';
@@ -26,6 +27,14 @@ interface Range {
   upTo: number;
 }
 
+/** Which of the matches to read. */
+interface Selection extends Range {
+  /** Without those that are cancelled. */
+  onlyLive: boolean;
+}
+
+const ALL: Selection = { after: 0, upTo: LAST, onlyLive: false };
+
 /** Yields ranges of a shard's serials, in order, each with at most WINDOW registrations of any event. */
 async function* windowsOf(db: Database, shardId: number, { after, upTo }: Range): AsyncGenerator<Range> {
   for (let start = after; ;) {
@@ -41,22 +50,29 @@ async function* windowsOf(db: Database, shardId: number, { after, upTo }: Range)
   }
 }
 
-const matchesIn = (shardId: number, filter: RegistrationFilter, { after, upTo }: Range) => sql`
+const matchesIn = (
+  shardId: number,
+  filter: RegistrationFilter,
+  { after, upTo }: Range,
+  onlyLive = false,
+) => sql`
   registrations r where r.shard_id = ${shardId} and r.serial > ${after} and r.serial <= ${upTo}
-    and ${conditionOf(filter, shardId)}`;
+    and ${conditionOf(filter, shardId)} ${onlyLive ? sql`and ${stateIn(shardId)} <> 'cancelled'` : sql``}`;
 
 /** Returns how many registrations match, and the highest serial of them; 0: none does. */
 export async function countMatches(
   db: Database,
   shardId: number,
   filter: RegistrationFilter,
-  range: Partial<Range> = {},
+  selection: Partial<Selection> = {},
 ) {
+  const all = { ...ALL, ...selection };
   let count = 0;
   let lastSerial = 0;
-  for await (const window of windowsOf(db, shardId, { after: 0, upTo: LAST, ...range })) {
+  for await (const window of windowsOf(db, shardId, all)) {
     const { rows } = await sql<{ count: number; last: number | null }>`
-      select count(*) as count, max(r.serial) as last from ${matchesIn(shardId, filter, window)}`.execute(db);
+      select count(*) as count, max(r.serial) as last
+      from ${matchesIn(shardId, filter, window, all.onlyLive)}`.execute(db);
     count += rows[0]!.count;
     lastSerial = rows[0]!.last ?? lastSerial;
   }
@@ -68,15 +84,49 @@ export async function serialsOfMatches(
   db: Database,
   shardId: number,
   filter: RegistrationFilter,
-  range: Partial<Range> = {},
+  selection: Partial<Selection> = {},
 ) {
+  const all = { ...ALL, ...selection };
   let serials: number[] = [];
-  for await (const window of windowsOf(db, shardId, { after: 0, upTo: LAST, ...range })) {
+  for await (const window of windowsOf(db, shardId, all)) {
     const { rows } = await sql<{ serial: number }>`
-      select r.serial from ${matchesIn(shardId, filter, window)} order by r.serial`.execute(db);
+      select r.serial from ${matchesIn(shardId, filter, window, all.onlyLive)} order by r.serial`.execute(db);
     serials = serials.concat(rows.map(({ serial }) => serial));
   }
   return serials;
+}
+
+/** Seats of a ticket that a partner has sold, and those that it holds. */
+export interface PartnerSeats {
+  partnerId: number;
+  ticketId: number;
+  sold: number;
+  held: number;
+}
+
+/** Returns the seats of an event by partner and ticket, without those that are cancelled. */
+export async function seatsOfEvent(
+  db: Database,
+  shardId: number,
+  eventId: number,
+  range: Partial<Range> = {},
+) {
+  const sums = new Map<string, PartnerSeats>();
+  for await (const window of windowsOf(db, shardId, { ...ALL, ...range })) {
+    const { rows } = await sql<PartnerSeats>`
+      select r.partner_id as "partnerId", r.ticket_id as "ticketId",
+        count(*) filter (where r.held_until is null or r.held_until = 'infinity') as sold,
+        count(*) filter (where r.held_until < 'infinity') as held
+      from ${matchesIn(shardId, { eventId }, window, true)}
+      group by r.partner_id, r.ticket_id`.execute(db);
+    for (const row of rows) {
+      const { sold = 0, held = 0 } = sums.get(`${row.partnerId} ${row.ticketId}`) ?? {};
+      sums.set(`${row.partnerId} ${row.ticketId}`, { ...row, sold: row.sold + sold, held: row.held + held });
+    }
+  }
+  return [...sums.values()].toSorted(
+    (one, other) => one.partnerId - other.partnerId || one.ticketId - other.ticketId,
+  );
 }
 
 /** The columns of a match, apart from those that every registration shows. */
