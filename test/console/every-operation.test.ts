@@ -32,11 +32,14 @@ const CALLS: [route: string, given?: object][] = [
   ['PUT /tickets/{ticketId}/allocations/{partnerId}', { reserved: 1 }],
   ['GET /tickets/{ticketId}/waiting-list'],
   ['GET /events/{eventId}/registrations?partnerId={partnerId}'],
-  ['GET /events/{eventId}/attendees?format=ndjson'],
   ['GET /events/{eventId}/reports/settlement'],
   ['GET /events/{eventId}/reports/sales'],
   ['GET /events/{eventId}/reports/attendance'],
   ['GET /events/{eventId}/reports/admissions'],
+  ['GET /events/{eventId}/attendees?format=ndjson&mail=none&admitted=false'],
+  ['POST /registrations/search', { eventId: '{eventId}', name: 'jane', mail: 'none' }],
+  ['POST /registrations/count', { eventId: '{eventId}', admitted: false }],
+  ['POST /registrations/export', { eventId: '{eventId}', phone: '110', format: 'csv' }],
   ['GET /registrations/{passReference}'],
   ['GET /registrations/{passReference}/attendee'],
   ['GET /registrations/{passReference}/story'],
@@ -94,6 +97,17 @@ const CALLS: [route: string, given?: object][] = [
   ['POST /events/{eventId}/devices/{deviceId}/code'],
   ['POST /events/{eventId}/devices/{deviceId}/revoke'],
   ['GET /events/{eventId}/door-report'],
+  ['POST /jobs/cancel/preview', { eventId: '{eventId}', name: 'jane' }],
+  ['POST /jobs/cancel', { eventId: '{eventId}', state: 'confirmed', expect: 1, jobId: '{jobId}' }],
+  ['GET /jobs?eventId={eventId}'],
+  ['GET /jobs/{jobId}'],
+  ['GET /jobs/{jobId}/failures'],
+  ['POST /jobs/{jobId}/pause'],
+  ['POST /jobs/{jobId}/resume'],
+  ['POST /jobs/{jobId}/abort'],
+  ['POST /jobs/resend/preview', { eventId: '{eventId}' }],
+  // E-mails of the event are disabled.
+  ['POST /jobs/resend', { eventId: '{eventId}', expect: 1 }],
   ['GET /backlog'],
   ['GET /batches/failed'],
   ['POST /batches/redrive'],
@@ -110,6 +124,8 @@ const CALLS: [route: string, given?: object][] = [
   ['DELETE /access/{accessId}'],
   ['DELETE /events/{eventId}/partners/{partnerId}'],
   ['POST /events/{eventId}/tickets/stop-all'],
+  ['GET /events/{eventId}/call-off'],
+  ['POST /events/{eventId}/call-off', { expect: 1 }],
   ['POST /events/{eventId}/archive'],
   ['POST /events/{eventId}/restore'],
 ];
@@ -125,7 +141,7 @@ const KEPT: Record<string, [name: string, field: string]> = {
 };
 
 /** Those that are refused here, after their statements. */
-const REFUSED: Record<string, number> = { 'POST /mail/test': 409 };
+const REFUSED: Record<string, number> = { 'POST /mail/test': 409, 'POST /jobs/resend': 409 };
 
 const SHOWN_ONCE = 'it will not be shown again';
 
@@ -210,6 +226,7 @@ test('every operation works with the privileges of the console, and each form sh
     otherPassReference: other.passReference,
     token: await createPassSigner(given.database).tokenFor(first.row),
     passKeyId: 1,
+    jobId: randomUUID(),
     digest,
     operator: `operator ${randomUUID()}`,
     soon: new Date(Date.now() + 60_000).toISOString(),

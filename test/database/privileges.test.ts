@@ -384,6 +384,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   expire_holds: ['worker'],
   index_attendees: ['worker'],
   compact_held_seats: ['worker'],
+  run_job_batch: ['worker'],
   // Called by functions of the owner.
   record_changes: [],
   release_registrations: [],
@@ -401,6 +402,8 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   record_admissions: [],
   settle_admissions: [],
   lock_seats: [],
+  cancel_items: [],
+  resend_items: [],
   find_news: ['delivery', 'console'],
   webhook_delivered: ['delivery'],
   lease_deliveries: ['delivery'],

@@ -3,6 +3,7 @@ import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
 import { addDoorCommands } from '@floodgate/door/cli';
 import { addEventCommands, addShardCommands } from '@floodgate/events/cli';
+import { addJobCommands } from '@floodgate/jobs/cli';
 import { addMailCommands } from '@floodgate/mail/cli';
 import { addAccessCommands, addAuditCommand, addOperatorCommands } from '@floodgate/operators/cli';
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
@@ -32,6 +33,8 @@ const COMMANDS = [
   addDoorCommands,
   addReportCommands,
   ...queueCommands,
+  // After the groups to which it adds commands.
+  addJobCommands,
   addRehearseCommand,
   addOperatorCommands,
   addAccessCommands,

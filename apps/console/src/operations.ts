@@ -3,6 +3,7 @@ import { inputOf, valueOf } from '@floodgate/audit/input';
 import type { Database } from '@floodgate/database';
 import { doorOperations } from '@floodgate/door/console';
 import { eventOperations } from '@floodgate/events/console';
+import { jobOperations } from '@floodgate/jobs/console';
 import { mailOperations } from '@floodgate/mail/console';
 import { mayUse, NOBODY, type Caller, type OperatorPrincipal } from '@floodgate/operators';
 import { operatorOperations } from '@floodgate/operators/console';
@@ -32,6 +33,7 @@ export const operationsOf = (config: ConsoleConfig) => ({
   ...doorOperations,
   ...reportOperations,
   ...queueOperations,
+  ...jobOperations,
   ...operatorOperations,
 });
 

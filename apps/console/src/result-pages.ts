@@ -47,6 +47,10 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
     page(operations.attendeeFind, '', (found) =>
       fields(cellsOf(found, 'attendees', 'cursor', 'more', 'shardsAway')),
     ),
+    page(operations.registrationSearch, '', (found) =>
+      fields(cellsOf(found, 'registrations', 'cursor', 'more')),
+    ),
+    page(operations.registrationCount, '', (counted) => fields(cellsOf(counted, 'count'))),
   ]);
 }
 

@@ -1,2 +1,8 @@
 export * from './actions.ts';
-export { differencesOf, expirePartnerEntries, readAuditLog, type AuditEntry } from './audit-log.ts';
+export {
+  differencesOf,
+  expirePartnerEntries,
+  insertAuditEntries,
+  readAuditLog,
+  type AuditEntry,
+} from './audit-log.ts';

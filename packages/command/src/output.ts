@@ -3,6 +3,8 @@ export interface Answer {
   text: string;
   /** Dates become ISO timestamps. */
   document: unknown;
+  /** The document is one line with --json, because lines of JSON come before it. */
+  isLine?: boolean;
   /** Set if the answer reports a problem: printed after the answer, and the exit code is 1. */
   failure?: string;
 }

@@ -45,7 +45,8 @@ export function onRun<Options extends OptionValues>(
   withJson.action(async () => {
     const answer = await work(command.opts());
     const isJson = 'json' in withJson.opts();
-    cli.stdout.write(`${isJson ? JSON.stringify(answer.document, null, 2) : answer.text}\n`);
+    const document = JSON.stringify(answer.document, null, answer.isLine ? undefined : 2);
+    cli.stdout.write(`${isJson ? document : answer.text}\n`);
     if (answer.failure !== undefined) throw new Failure(answer.failure);
   });
 }

@@ -148,11 +148,13 @@ function createdText({ prefixIsShared, ...created }: Event & { prefixIsShared: b
 
 function listText(events: Event[]) {
   const hasShards = events.some(({ shardId }) => shardId > 0);
+  const isAnyCalledOff = events.some(({ calledOffAt }) => calledOffAt !== null);
   const rowOf = (event: Event) => ({
     id: event.id,
     ...(hasShards && { shard: event.shardId }),
     ...fieldsOf(event),
     starts: event.startsAt,
+    ...(isAnyCalledOff && { 'called off': event.calledOffAt }),
     created: event.createdAt,
   });
   return tableOf(events.map(rowOf));

@@ -43,6 +43,7 @@ const COLUMNS = [
   'archivedAt',
   'stoppedTickets',
   'currency',
+  'calledOffAt',
 ] as const;
 
 /** An event. */
@@ -62,6 +63,8 @@ export interface Event extends EventSettings {
   archivedAt: Date | null;
   /** The tickets that an operator took off sale together. */
   stoppedTickets: number[] | null;
+  /** When an operator called it off. Null: it takes place. */
+  calledOffAt: Date | null;
 }
 
 /** The settings of an event. Null: not known, or no limit. */
@@ -170,6 +173,13 @@ export async function archiveEvent(db: Database, eventId: number, isArchived: bo
   return archivedAt !== null;
 }
 
+/** Marks a locked event as called off. Its revision rises, because calendars and doors have an older one. */
+export async function markCalledOff(db: Database, eventId: number) {
+  await sql`
+    update events set called_off_at = now(), revision = revision + 1
+    where id = ${eventId} and called_off_at is null`.execute(db);
+}
+
 /**
  * Opens an event to a partner. Returns false if it was open already. Throws a foreign-key error for an
  * unknown partner or event.
@@ -210,7 +220,7 @@ const SHARD_LOCK = 0x65766e74;
  * Locks an event until the transaction ends: its shard, its settings and whether it is archived. Waits for
  * all who keep it in its shard.
  */
-async function lockEvent(db: Database, eventId: number) {
+export async function lockEvent(db: Database, eventId: number) {
   await sql`select pg_advisory_xact_lock(${SHARD_LOCK}, ${eventId}::integer)`.execute(db);
 }
 

@@ -1,12 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { Option, type Command } from '@commander-js/extra-typings';
-import { actionCommands } from '@floodgate/audit/commands';
-import { loadSettings, onRun, record, tableOf, withDatabase, type Cli } from '@floodgate/command';
+import { actionCommands, withInput } from '@floodgate/audit/commands';
+import { columnsOf, loadSettings, onRun, record, tableOf, withDatabase, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
 import type { RegistrationList } from '@floodgate/contract';
 import { amountText } from '@floodgate/events/currency';
 import { queryCommands } from '@floodgate/operators/commands';
 import type { Static } from '@sinclair/typebox';
+import { addEventFilterOptions, addFilterOptions } from './filter/options.ts';
 import { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
 
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
@@ -46,6 +47,7 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
       'the registrations with this reference of the partner',
       parseText,
     );
+  addByFilter(registration, cli);
   addExport(registration, cli);
   queryCommand(
     'show',
@@ -103,6 +105,33 @@ function addChanges(registration: Command, cli: Cli) {
     .argument('<emailAddress>', 'the address of the new attendee', parseText);
 }
 
+function addByFilter(registration: Command, cli: Cli) {
+  const queryCommand = queryCommands(
+    registration,
+    cli,
+    async () => (await import('./console.ts')).registrationOperations,
+  );
+  const search = queryCommand(
+    'search',
+    (operations) => operations.registrationSearch,
+    ({ registrations, cursor, more }) => {
+      const columns = ['passReference', 'state', 'ticketTitle', 'fullName', 'emailAddress', 'mail'] as const;
+      const ending = `cursor: ${cursor}${more ? ' (there may be more)' : ''}`;
+      return `${columnsOf(registrations, columns)}\n${ending}`;
+    },
+  ).description('the registrations of an event that a filter selects, with their attendees');
+  addEventFilterOptions(search);
+  search
+    .option('--after <cursor>', 'continue from this cursor', parseCursor, 0)
+    .option('--limit <entries>', 'at most this many', parseLimit, 100);
+  const count = queryCommand(
+    'count',
+    (operations) => operations.registrationCount,
+    (counted) => String(counted.count),
+  ).description('the number of registrations of an event that a filter selects');
+  addEventFilterOptions(count);
+}
+
 function addExport(registration: Command, cli: Cli) {
   const formats = new Option('--format <format>', 'the format').choices(['csv', 'excel', 'ndjson'] as const);
   const separators = new Option('--separator <name>', 'what separates the cells').choices([
@@ -110,27 +139,32 @@ function addExport(registration: Command, cli: Cli) {
     'semicolon',
     'tab',
   ] as const);
-  registration
+  const command = registration
     .command('export')
     .description(
-      'print all registrations of an event with their attendees; cells that could be formulas get an ' +
+      'print the registrations of an event with their attendees: all, or those that a filter selects; cells that could be formulas get an ' +
         'apostrophe. The format excel is csv with a byte order mark; Excel splits it by the list separator of ' +
         'the region',
     )
     .argument('<eventId>', 'the event', parseId)
     .addOption(formats.default('csv' as const))
-    .addOption(separators.default('comma' as const))
-    .action(async (eventId, options) => {
-      const { exportRegistrations } = await import('./export/export-registrations.ts');
-      const { databaseUrl } = await loadSettings(cli.env);
-      await withDatabase(databaseUrl, null, async (db) => {
-        for await (const chunk of exportRegistrations(db, eventId, options)) {
-          // A slow reader of standard output must not fill the memory.
-          if (cli.stdout.write(chunk) === false && cli.stdout instanceof EventEmitter)
-            await once(cli.stdout, 'drain');
-        }
-      });
+    .addOption(separators.default('comma' as const));
+  addFilterOptions(command);
+  command.action(async (eventId, options) => {
+    const { exportRegistrations } = await import('./export/export-registrations.ts');
+    const { filterOf, RegistrationFilter } = await import('./filter/filter.ts');
+    const { databaseUrl } = await loadSettings(cli.env);
+    const filter = await withInput(command, RegistrationFilter, async (given) =>
+      filterOf({ ...given, eventId }),
+    );
+    await withDatabase(databaseUrl, null, async (db) => {
+      for await (const chunk of exportRegistrations(db, eventId, { ...options, filter })) {
+        // A slow reader of standard output must not fill the memory.
+        if (cli.stdout.write(chunk) === false && cli.stdout instanceof EventEmitter)
+          await once(cli.stdout, 'drain');
+      }
     });
+  });
 }
 
 /** The text output of a registration. */

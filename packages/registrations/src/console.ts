@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Cursor, Id, Limit as limit, oneOf, text } from '@floodgate/audit';
 import { typedAs } from '@floodgate/audit/input';
 import { readThroughCache, type Database } from '@floodgate/database';
@@ -9,6 +9,8 @@ import { InvalidInput, NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
 import { isSeatAdmitted } from './change/change-registrations.ts';
 import { EXPORT_FORMATS, exportRegistrations, SEPARATORS } from './export/export-registrations.ts';
+import { assertFilter, PERSONAL_FIELDS, RegistrationFilter } from './filter/filter.ts';
+import { countMatches, findMatches } from './filter/matches.ts';
 import { AttendeeQuery, findAttendees, State } from './find/find-attendees.ts';
 import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
 import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
@@ -24,7 +26,66 @@ const keysOf = <Key extends string>(choices: Record<Key, string>) => Object.keys
 
 const OneRegistration = Type.Object({ passReference: text(1, 255) });
 
+const ExportSettings = {
+  format: Type.Optional(oneOf(keysOf(EXPORT_FORMATS), 'csv, excel or ndjson')),
+  separator: Type.Optional(oneOf(keysOf(SEPARATORS), 'comma, semicolon or tab')),
+};
+
+/** Returns the registrations that a filter selects, as a file. */
+async function exported(
+  db: Database,
+  { format = 'csv', separator, ...filter }: RegistrationFilter & Static<TObject<typeof ExportSettings>>,
+) {
+  assertFilter(filter);
+  await findEvent(db, filter.eventId);
+  const chunks = ReadableStream.from(exportRegistrations(db, filter.eventId, { format, separator, filter }));
+  const headers = { 'content-type': EXPORT_FORMATS[format], 'content-disposition': 'attachment' };
+  return new Response(chunks.pipeThrough(new TextEncoderStream()), { headers });
+}
+
+/** Operations on the registrations of an event that a filter selects. */
+const byFilter = {
+  // Not GETs: proxies log addresses, which must not contain names.
+  registrationSearch: attendees.queryOperation(
+    'POST /registrations/search',
+    'List the registrations of an event that a filter selects, with their attendees',
+    'registrationSearch',
+    Type.Object({ ...RegistrationFilter.properties, after: Cursor, limit }),
+    async (db, { after = 0, limit: most = 100, ...filter }) => {
+      assertFilter(filter);
+      const { shardId } = await findEvent(db, filter.eventId);
+      return findMatches(db, shardId, filter, after, most);
+    },
+  ),
+  registrationCount: queryOperation(
+    'POST /registrations/count',
+    'Count the registrations of an event that a filter selects',
+    'registrationCount',
+    RegistrationFilter,
+    async (db, filter, caller) => {
+      assertFilter(filter, caller.may('attendees:read'));
+      const { shardId } = await findEvent(db, filter.eventId);
+      return { count: (await countMatches(db, shardId, filter)).count };
+    },
+  ),
+  attendeeExport: attendees.queryOperation(
+    'GET /events/{eventId}/attendees',
+    'Export the registrations of an event with their attendees, as csv, excel (csv for Excel) or ndjson',
+    'attendeeExport',
+    Type.Object({ ...Type.Omit(RegistrationFilter, PERSONAL_FIELDS).properties, ...ExportSettings }),
+    exported,
+  ),
+  attendeeExportBy: attendees.queryOperation(
+    'POST /registrations/export',
+    'Export the registrations of an event that a filter selects, which can also name people',
+    'attendeeExportBy',
+    Type.Object({ ...RegistrationFilter.properties, ...ExportSettings }),
+    exported,
+  ),
+};
+
 export const registrationOperations = {
+  ...byFilter,
   registrationList: queryOperation(
     'GET /events/{eventId}/registrations',
     "List the changes of a partner's registrations, in order, or the registrations with a reference of the partner",
@@ -68,22 +129,6 @@ export const registrationOperations = {
     async (db, { passReference }) => {
       const { row, shardId } = await findByPassReference(db, passReference);
       return findAttendee(db, shardId, row.serial);
-    },
-  ),
-  attendeeExport: attendees.queryOperation(
-    'GET /events/{eventId}/attendees',
-    'Export the registrations of an event with their attendees, as csv, excel (csv for Excel) or ndjson',
-    'attendeeExport',
-    Type.Object({
-      eventId: Id,
-      format: Type.Optional(oneOf(keysOf(EXPORT_FORMATS), 'csv, excel or ndjson')),
-      separator: Type.Optional(oneOf(keysOf(SEPARATORS), 'comma, semicolon or tab')),
-    }),
-    async (db, { eventId, format = 'csv', separator }) => {
-      await findEvent(db, eventId);
-      const chunks = ReadableStream.from(exportRegistrations(db, eventId, { format, separator }));
-      const headers = { 'content-type': EXPORT_FORMATS[format], 'content-disposition': 'attachment' };
-      return new Response(chunks.pipeThrough(new TextEncoderStream()), { headers });
     },
   ),
   // Not a GET: proxies log addresses, which must not contain names.

@@ -7,7 +7,7 @@ import {
   shardIds,
   type Database,
 } from '@floodgate/database';
-import { findEvent, keepInShard } from '@floodgate/events';
+import { findEvent, keepInShard, type Event } from '@floodgate/events';
 import { assertPrice } from '@floodgate/events/currency';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { storeFirstPrice, storePrice, type TicketOfShard } from './prices.ts';
@@ -98,8 +98,9 @@ export async function createTicket(
 ): Promise<Ticket> {
   return inTransaction(db, async (tx) => {
     await keepInShard(tx, eventId);
-    const { shardId, archivedAt, currency } = await findEvent(tx, eventId);
-    if (settings.active !== false) assertNotArchived(archivedAt);
+    const event = await findEvent(tx, eventId);
+    const { shardId, currency } = event;
+    if (settings.active !== false) assertMaySell(event);
     assertPrice(settings.price ?? 0, currency);
     const ticket = await inCamelCase(tx)
       .insertInto('tickets')
@@ -185,8 +186,9 @@ export async function updateTicket(
  */
 export async function switchSales(db: Database, eventId: number, isOnSale: boolean, author: string) {
   await keepInShard(db, eventId);
-  const { shardId, archivedAt } = await findEvent(db, eventId);
-  if (isOnSale) assertNotArchived(archivedAt);
+  const event = await findEvent(db, eventId);
+  const { shardId } = event;
+  if (isOnSale) assertMaySell(event);
   // In the order in which reservations lock them.
   const tickets = await selectTickets(db, eventId, shardId).forNoKeyUpdate().execute();
   // Read after the locks: another operator may have changed it meanwhile.
@@ -219,17 +221,30 @@ export async function endHolds(db: Database, shardId: number, ticketIds: readonl
   return serials.length;
 }
 
-function assertNotArchived(archivedAt: Date | null) {
+/**
+ * Closes the waiting lists of locked tickets. The worker ends their entries a moment later. Returns the number
+ * of entries.
+ */
+export async function closeWaitingLists(db: Database, shardId: number, ticketIds: readonly number[]) {
+  const { rows } = await sql<{ waiting: number }>`
+    update tickets set waiting_closes_at = now()
+    where shard_id = ${shardId} and id = any(${ticketIds}::integer[]) and waiting > 0
+    returning waiting`.execute(db);
+  return rows.reduce((sum, { waiting }) => sum + waiting, 0);
+}
+
+function assertMaySell({ archivedAt, calledOffAt }: Event) {
   if (archivedAt) throw new Failure('the event is archived; restore it first');
+  if (calledOffAt) throw new Failure('the event is called off, so it sells nothing any more');
 }
 
 /**
- * Throws Failure if the ticket is or will be on sale, and its event is archived. The caller keeps the event
+ * Throws Failure if the ticket is or will be on sale, and its event is archived or called off. The caller keeps the event
  * in its shard.
  */
 export async function assertMayBeOnSale(db: Database, { eventId, active, saleEndsAt }: Ticket) {
   if (active && (saleEndsAt === null || +saleEndsAt > Date.now()))
-    assertNotArchived((await findEvent(db, eventId)).archivedAt);
+    assertMaySell(await findEvent(db, eventId));
 }
 
 /** Makes a later "resume all" leave a ticket as it is, because an operator has changed it alone. */

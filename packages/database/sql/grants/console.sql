@@ -6,7 +6,7 @@ grant select on
   schema_files, shards, events, event_grants, tickets, ticket_prices, allocations, ticket_states, batches, changes, registrations,
   journal_heads, journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts,
   mail_suppressions, secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys,
-  held_seats, attendees, waiting_entries, waiting_partners, gates, devices, scans, admissions
+  held_seats, attendees, jobs, job_failures, waiting_entries, waiting_partners, gates, devices, scans, admissions
 to :"role";
 grant update (full_name, email_address, attendee_digest, held_until) on registrations to :"role";
 grant insert, update (name, email) on attendees to :"role";
@@ -15,7 +15,7 @@ grant select, insert, update, delete on operator_access, processes to :"role";
 grant insert on events, audit_log to :"role";
 grant update (
   name, shard_id, cancel_until, starts_at, ends_at, venue, time_zone, language, reply_to, revision,
-  archived_at, stopped_tickets, currency
+  archived_at, stopped_tickets, currency, called_off_at
 ) on events to :"role";
 grant insert, delete on event_grants to :"role";
 -- It changes no shard. On a cluster, a write to events also locks the tables that they refer to, and Citus
@@ -48,4 +48,6 @@ grant select (shard_id, endpoint_id, id, public_key, created_at, ends_at) on web
 grant insert, update (ends_at), delete on webhook_secrets to :"role";
 grant insert, update, delete on deliveries to :"role";
 grant delete on mail_suppressions to :"role";
+grant insert, update (state, ended_at, next_at, lease, leased_until) on jobs to :"role";
+grant select (shard_id, job_id), insert, delete on job_parts to :"role";
 grant execute on function find_news, change_registrations, replace_attendee to :"role";

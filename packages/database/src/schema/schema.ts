@@ -20,6 +20,8 @@ export type ConsumerState = 'active' | 'paused' | 'disabled';
 /** packages/deliveries has a picture of these states. */
 export type DeliveryState =
   'queued' | 'sending' | 'sent' | 'retry' | 'undeliverable' | 'suppressed' | 'cancelled';
+/** packages/jobs has a picture of these states. */
+export type JobState = 'running' | 'paused' | 'done' | 'aborted';
 /**
  * The answer to an attendee who is registered already: another seat, a refusal, or the first pass reference.
  */
@@ -104,6 +106,7 @@ export interface Schema {
     stopped_tickets: number[] | null;
     /** ISO 4217. Null: none. */
     currency: string | null;
+    called_off_at: Date | null;
   };
   event_grants: Record<'partner_id' | 'event_id', number>;
   /** The keys that sign passes. */
@@ -265,6 +268,31 @@ export interface Schema {
     /** When the last message was sent, of any revision. */
     sent_at: Date | null;
   };
+  /** Work of an operator on many things of one event. */
+  jobs: OfShard & {
+    id: string;
+    kind: string;
+    event_id: number;
+    filter: unknown;
+    settings: unknown;
+    digest: string;
+    state: Generated<JobState>;
+    total: number;
+    done: Generated<number>;
+    failed: Generated<number>;
+    /** Items that met the filter and came after the preview. */
+    came_since: Generated<number>;
+    result: unknown;
+    problem: string | null;
+    created_by: string;
+    created_at: CreatedAt;
+    started_at: Date | null;
+    ended_at: Date | null;
+    next_at: Generated<Date>;
+    lease: string | null;
+    leased_until: Date | null;
+  };
+  job_failures: OfShard & { job_id: string; item: string; reason: string; at: CreatedAt };
   /** Addresses that get no more e-mails. */
   mail_suppressions: {
     /** SHA-256 of the address. */

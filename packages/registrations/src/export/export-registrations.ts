@@ -1,7 +1,8 @@
 import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
+import { conditionOf, type RegistrationFilter } from '../filter/filter.ts';
 import { ATTENDEE_FIELDS } from '../register/reservation.ts';
 import { ATTENDEE, STATE } from '../status/find-registrations.ts';
 
@@ -36,23 +37,26 @@ export interface ExportOptions {
   format: keyof typeof EXPORT_FORMATS;
   /** Of csv and excel; comma by default. */
   separator?: keyof typeof SEPARATORS | undefined;
+  /** Which registrations; all of the event by default. */
+  filter?: Omit<RegistrationFilter, 'eventId'>;
 }
 
 /**
- * Yields all registrations of an event with their attendees, by serial, in chunks of text. Needs constant
+ * Yields the registrations of an event with their attendees, by serial, in chunks of text. Needs constant
  * memory. Registrations that are made meanwhile may be missing. Throws Failure if there is no such event.
  */
 export async function* exportRegistrations(
   db: Database,
   eventId: number,
-  { format, separator = 'comma' }: ExportOptions,
+  { format, separator = 'comma', filter = {} }: ExportOptions,
 ) {
   const { shardId, passPrefix: prefix } = await findEvent(db, eventId);
+  const isWanted = conditionOf({ ...filter, eventId }, shardId);
   const line = csvLines(SEPARATORS[separator]);
   if (format === 'excel') yield BYTE_ORDER_MARK;
   if (format !== 'ndjson') yield line(COLUMNS);
   for (let after = 0; ;) {
-    const rows = await readPage(db, shardId, eventId, after);
+    const rows = await readPage(db, shardId, isWanted, after);
     if (rows.length === 0) {
       const end = await windowEnd(db, shardId, after);
       if (end === null) return;
@@ -84,15 +88,15 @@ async function windowEnd(db: Database, shardId: number, after: number) {
   return rows[0]!.end;
 }
 
-async function readPage(db: Database, shardId: number, eventId: number, after: number) {
+async function readPage(db: Database, shardId: number, isWanted: RawBuilder<boolean>, after: number) {
   const { rows } = await sql<Omit<Exported, 'passReference'> & { serial: number; passCode: number }>`
     select r.serial, pass_code as "passCode",
       ${STATE} as state,
       r.partner_id as "partnerId", ticket_id as "ticketId", t.title as "ticketTitle", reserved_at as "reservedAt",
       cancelled_at as "cancelledAt", ${ATTENDEE}
     from (
-      select * from (${nextOf(shardId, after)}) next
-      where event_id = ${eventId}
+      select * from (${nextOf(shardId, after)}) r
+      where ${isWanted}
       order by serial limit ${PAGE}
     ) r
     join batches b on b.shard_id = ${shardId} and b.id = r.batch_id

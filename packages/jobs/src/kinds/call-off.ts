@@ -1,0 +1,133 @@
+import { defineAction, Id, perform } from '@floodgate/audit';
+import type { Database } from '@floodgate/database';
+import { findEvent, lockEvent, markCalledOff } from '@floodgate/events';
+import {
+  countMatches,
+  seatsOfEvent,
+  serialsOfMatches,
+  type PartnerSeats,
+} from '@floodgate/registrations/matches';
+import { Failure } from '@floodgate/service/failure';
+import { closeWaitingLists, DEFAULT_AUTHOR, endHolds, listTickets, switchSales } from '@floodgate/tickets';
+import { Type } from '@sinclair/typebox';
+import { findOpenJob, startJob, type StartedJob } from '../jobs.ts';
+import { changedText, type Start } from './previewed.ts';
+
+/** What calling off an event would do. */
+export interface CallOffPreview {
+  eventId: number;
+  eventName: string;
+  mode: string;
+  /** Null: it takes place. */
+  calledOffAt: Date | null;
+  /** Registrations that are sold. */
+  count: number;
+  upTo: number;
+  /** Seats in holds, baskets and offers. */
+  held: number;
+  waiting: number;
+  ticketsOnSale: number;
+  seats: PartnerSeats[];
+  follows: string[];
+}
+
+const sumOf = (seats: readonly PartnerSeats[], field: 'sold' | 'held') =>
+  seats.reduce((sum, one) => sum + one[field], 0);
+
+/** Returns what calling off an event would do. */
+export async function previewCallOff(db: Database, eventId: number): Promise<CallOffPreview> {
+  const { shardId, name: eventName, mode, calledOffAt } = await findEvent(db, eventId);
+  // First, so that nothing below it comes later.
+  const { lastSerial: upTo } = await countMatches(db, shardId, { eventId }, { onlyLive: true });
+  const seats = await seatsOfEvent(db, shardId, eventId, { upTo });
+  const tickets = await listTickets(db, eventId);
+  const [count, held] = [sumOf(seats, 'sold'), sumOf(seats, 'held')];
+  const waiting = tickets.reduce((sum, ticket) => sum + ticket.waiting, 0);
+  const follows = [
+    calledOffAt && 'The event is called off already. What it still has is cancelled.',
+    'The sale of all tickets stops first, and cannot be resumed.',
+    `${held} seats in holds, baskets and offers are released, and ${waiting} waiting entries end.`,
+    `${count} registrations are cancelled, also those of failed batches and of admitted seats.`,
+    'Registrations that come until the sale has stopped are cancelled, too.',
+    'Each partner gets its cancellations by webhook and list.',
+    mode === 'test' && 'This is a test event: no attendee gets an e-mail.',
+  ].filter((line) => typeof line === 'string');
+  const ticketsOnSale = tickets.filter(({ active }) => active).length;
+  return { eventId, eventName, mode, calledOffAt, count, upTo, held, waiting, ticketsOnSale, seats, follows };
+}
+
+/**
+ * Stops the sale of an event for good, and ends its holds, baskets, offers and waiting entries. Repeated, it
+ * changes nothing.
+ */
+export const callOffAction = defineAction({
+  name: 'event.call-off',
+  input: Type.Object({ eventId: Id }),
+  run: async (db, { eventId }, note) => {
+    // Exclusive: a ticket that goes on sale meanwhile waits, and is refused.
+    await lockEvent(db, eventId);
+    const { calledOffAt } = await findEvent(db, eventId);
+    const { changed, shardId, all } = await switchSales(db, eventId, false, DEFAULT_AUTHOR);
+    await markCalledOff(db, eventId);
+    const stopped = {
+      endedHolds: await endHolds(db, shardId, all),
+      endedEntries: await closeWaitingLists(db, shardId, all),
+    };
+    if (calledOffAt === null || changed.length > 0)
+      note(`event:${eventId}`, { after: { calledOff: true, stoppedTickets: changed, ...stopped } });
+    return { stoppedTickets: changed, ...stopped };
+  },
+});
+
+/** Throws Failure unless the registrations of the preview are still those of the event. */
+async function assertPreviewed(db: Database, shardId: number, eventId: number, { expect, upTo }: Start) {
+  const range = upTo === undefined ? {} : { upTo };
+  // Without holds: they come and go every second of a sale.
+  const found = sumOf(await seatsOfEvent(db, shardId, eventId, range), 'sold');
+  if (found !== expect) throw new Failure(changedText(expect, found));
+  if (upTo === undefined) return 0;
+  return sumOf(await seatsOfEvent(db, shardId, eventId, { after: upTo }), 'sold');
+}
+
+/** A called-off event. */
+export interface CalledOff extends StartedJob {
+  /** When it had been called off before this call; null: it was not. */
+  wasCalledOffAt: Date | null;
+}
+
+/**
+ * Calls an event off: stops its sale, and starts the job that cancels all its registrations. Throws Failure
+ * with both numbers if its registrations are not those of the preview, or if it was called off and nothing is
+ * left. If its job is running, returns it.
+ */
+export async function callOff(
+  db: Database,
+  eventId: number,
+  start: Start,
+  actor: string,
+): Promise<CalledOff> {
+  const { shardId, calledOffAt: wasCalledOffAt } = await findEvent(db, eventId);
+  const open = await findOpenJob(db, shardId, eventId, 'call-off');
+  if (open) return { ...open, isNew: false, wasCalledOffAt };
+  const cameSince = await assertPreviewed(db, shardId, eventId, start);
+  const stopped = await perform(db, callOffAction, { eventId }, actor);
+  const seats = await seatsOfEvent(db, shardId, eventId);
+  const items = await serialsOfMatches(db, shardId, { eventId }, { onlyLive: true });
+  if (items.length === 0) throw new Failure(nothingLeft(eventId, wasCalledOffAt));
+  const job = {
+    id: start.jobId,
+    kind: 'call-off' as const,
+    shardId,
+    eventId,
+    filter: { eventId },
+    shownFilter: { eventId },
+    result: { ...stopped, seats },
+  };
+  const started = await startJob(db, job, actor, () => Promise.resolve({ items, cameSince }));
+  return { ...started, wasCalledOffAt };
+}
+
+const nothingLeft = (eventId: number, before: Date | null) =>
+  before
+    ? `event ${eventId} was called off at ${before.toISOString()}, and no registration is left`
+    : `event ${eventId} is called off now; it had no registrations`;

@@ -1,0 +1,80 @@
+import { whole } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
+import type { Database } from '@floodgate/database';
+import { findEvent } from '@floodgate/events';
+import { PERSONAL_FIELDS, storedFilter, type RegistrationFilter } from '@floodgate/registrations/filter';
+import { countMatches, findMatches, serialsOfMatches } from '@floodgate/registrations/matches';
+import { Failure } from '@floodgate/service/failure';
+import { Type, type Static } from '@sinclair/typebox';
+import { JobId } from '../actions.ts';
+import type { JobItems } from '../jobs.ts';
+
+/** How a start names what was previewed. */
+export const StartFields = {
+  /** The number of the preview. */
+  expect: whole(0, 2_147_483_647),
+  /** The highest serial of the preview. Absent: nothing may have come since. */
+  upTo: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER)),
+  jobId: typedAs('--id', Type.Optional(JobId)),
+};
+const Start = Type.Object(StartFields);
+export type Start = Static<typeof Start>;
+
+/** What a job would act on. */
+export interface Preview {
+  eventId: number;
+  eventName: string;
+  mode: string;
+  count: number;
+  /** The highest serial. A start with it leaves out what comes later. */
+  upTo: number;
+  /** What follows, in sentences. */
+  follows: string[];
+  /** The first of them. Names and addresses only for those who may see attendees. */
+  first: object[];
+}
+
+const FIRST = 10;
+
+/** Returns what a job would act on: registrations that match and are not cancelled. */
+export async function previewOf(db: Database, filter: RegistrationFilter, maySeeAttendees: boolean) {
+  const event = await findEvent(db, filter.eventId);
+  const { count, lastSerial: upTo } = await countMatches(db, event.shardId, filter, { onlyLive: true });
+  const { registrations } = await findMatches(db, event.shardId, filter, 0, FIRST);
+  const live = registrations.filter(({ state }) => state !== 'cancelled');
+  const first = live.map(({ fullName, emailAddress, phoneNumber, partnerReference, ...facts }): object =>
+    maySeeAttendees ? { ...facts, fullName, emailAddress, phoneNumber, partnerReference } : facts,
+  );
+  return {
+    event,
+    preview: { eventId: event.id, eventName: event.name, mode: event.mode, count, upTo, first },
+  };
+}
+
+export const changedText = (expected: number, found: number) =>
+  `the preview had ${expected} registrations, and now there are ${found}; repeat the preview`;
+
+/**
+ * Returns the items that were previewed, and how many came since. Throws Failure with both numbers if there
+ * are more or fewer.
+ */
+export async function itemsOfPreview(
+  db: Database,
+  shardId: number,
+  filter: RegistrationFilter,
+  { expect, upTo }: Start,
+): Promise<JobItems> {
+  const bound = upTo === undefined ? {} : { upTo };
+  const items = await serialsOfMatches(db, shardId, filter, { ...bound, onlyLive: true });
+  if (items.length !== expect) throw new Failure(changedText(expect, items.length));
+  if (upTo === undefined) return { items, cameSince: 0 };
+  const { count } = await countMatches(db, shardId, filter, { after: upTo, onlyLive: true });
+  return { items, cameSince: count };
+}
+
+/** Returns the filter as a job stores and shows it: without what it says about people. */
+export function shownFilter(filter: RegistrationFilter) {
+  const shown: Record<string, unknown> = storedFilter(filter);
+  for (const field of PERSONAL_FIELDS) if (field in shown) shown[field] = '…';
+  return shown;
+}

@@ -1,0 +1,196 @@
+import type { Database } from '@floodgate/database';
+import { sql } from 'kysely';
+import {
+  ATTENDEE,
+  findRegistrations,
+  passReferenceOf,
+  type RegistrationRow,
+} from '../status/find-registrations.ts';
+import {
+  conditionOf,
+  isAdmittedIn,
+  mailStateIn,
+  stateIn,
+  type MAIL_STATES,
+  type RegistrationFilter,
+} from './filter.ts';
+
+/** Registrations of any event that one statement reads at most: there is no index by event. */
+const WINDOW = 50_000;
+/** Windows that one page reads at most. A rare match does not make a page slow. */
+const WINDOWS_PER_PAGE = 10;
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/** Serials of a shard: those after `after`, up to `upTo`. */
+interface Range {
+  after: number;
+  upTo: number;
+}
+
+/** Which of the matches to read. */
+interface Selection extends Range {
+  /** Without those that are cancelled. */
+  onlyLive: boolean;
+}
+
+const ALL: Selection = { after: 0, upTo: LAST, onlyLive: false };
+
+/** Yields ranges of a shard's serials, in order, each with at most WINDOW registrations of any event. */
+async function* windowsOf(db: Database, shardId: number, { after, upTo }: Range): AsyncGenerator<Range> {
+  for (let start = after; ;) {
+    const { rows } = await sql<{ end: number | null }>`
+      select max(serial) as end from (
+        select serial from registrations
+        where shard_id = ${shardId} and serial > ${start} and serial <= ${upTo} order by serial limit ${WINDOW}
+      ) next`.execute(db);
+    const { end } = rows[0]!;
+    if (end === null) return;
+    yield { after: start, upTo: end };
+    start = end;
+  }
+}
+
+const matchesIn = (
+  shardId: number,
+  filter: RegistrationFilter,
+  { after, upTo }: Range,
+  onlyLive = false,
+) => sql`
+  registrations r where r.shard_id = ${shardId} and r.serial > ${after} and r.serial <= ${upTo}
+    and ${conditionOf(filter, shardId)} ${onlyLive ? sql`and ${stateIn(shardId)} <> 'cancelled'` : sql``}`;
+
+/** Returns how many registrations match, and the highest serial of them; 0: none does. */
+export async function countMatches(
+  db: Database,
+  shardId: number,
+  filter: RegistrationFilter,
+  selection: Partial<Selection> = {},
+) {
+  const all = { ...ALL, ...selection };
+  let count = 0;
+  let lastSerial = 0;
+  for await (const window of windowsOf(db, shardId, all)) {
+    const { rows } = await sql<{ count: number; last: number | null }>`
+      select count(*) as count, max(r.serial) as last
+      from ${matchesIn(shardId, filter, window, all.onlyLive)}`.execute(db);
+    count += rows[0]!.count;
+    lastSerial = rows[0]!.last ?? lastSerial;
+  }
+  return { count, lastSerial };
+}
+
+/** Returns the serials of the registrations that match, in order. */
+export async function serialsOfMatches(
+  db: Database,
+  shardId: number,
+  filter: RegistrationFilter,
+  selection: Partial<Selection> = {},
+) {
+  const all = { ...ALL, ...selection };
+  let serials: number[] = [];
+  for await (const window of windowsOf(db, shardId, all)) {
+    const { rows } = await sql<{ serial: number }>`
+      select r.serial from ${matchesIn(shardId, filter, window, all.onlyLive)} order by r.serial`.execute(db);
+    serials = serials.concat(rows.map(({ serial }) => serial));
+  }
+  return serials;
+}
+
+/** Seats of a ticket that a partner has sold, and those that it holds. */
+export interface PartnerSeats {
+  partnerId: number;
+  ticketId: number;
+  sold: number;
+  held: number;
+}
+
+/** Returns the seats of an event by partner and ticket, without those that are cancelled. */
+export async function seatsOfEvent(
+  db: Database,
+  shardId: number,
+  eventId: number,
+  range: Partial<Range> = {},
+) {
+  const sums = new Map<string, PartnerSeats>();
+  for await (const window of windowsOf(db, shardId, { ...ALL, ...range })) {
+    const { rows } = await sql<PartnerSeats>`
+      select r.partner_id as "partnerId", r.ticket_id as "ticketId",
+        count(*) filter (where r.held_until is null or r.held_until = 'infinity') as sold,
+        count(*) filter (where r.held_until < 'infinity') as held
+      from ${matchesIn(shardId, { eventId }, window, true)}
+      group by r.partner_id, r.ticket_id`.execute(db);
+    for (const row of rows) {
+      const { sold = 0, held = 0 } = sums.get(`${row.partnerId} ${row.ticketId}`) ?? {};
+      sums.set(`${row.partnerId} ${row.ticketId}`, { ...row, sold: row.sold + sold, held: row.held + held });
+    }
+  }
+  return [...sums.values()].toSorted(
+    (one, other) => one.partnerId - other.partnerId || one.ticketId - other.ticketId,
+  );
+}
+
+/** The columns of a match, apart from those that every registration shows. */
+interface Facts {
+  serial: number;
+  partnerId: number;
+  fullName: string | null;
+  emailAddress: string | null;
+  phoneNumber: string | null;
+  mail: (typeof MAIL_STATES)[number];
+  admitted: boolean;
+}
+
+/**
+ * Returns the next registrations that match, in the order of their sale, with their attendees. A page can be
+ * short or empty although there is more: continue from the cursor.
+ */
+export async function findMatches(
+  db: Database,
+  shardId: number,
+  filter: RegistrationFilter,
+  after: number,
+  limit: number,
+) {
+  const { eventId } = filter;
+  let found: Facts[] = [];
+  let cursor = after;
+  let windows = 0;
+  let more = false;
+  for await (const window of windowsOf(db, shardId, { after, upTo: LAST })) {
+    const { rows } = await sql<Facts>`
+      select r.serial, r.partner_id as "partnerId", ${ATTENDEE}, ${mailStateIn(shardId, eventId)} as mail,
+        ${isAdmittedIn(shardId)} as admitted
+      from ${matchesIn(shardId, filter, window)}
+      order by r.serial limit ${limit - found.length}`.execute(db);
+    found = found.concat(rows);
+    more = found.length === limit || ++windows === WINDOWS_PER_PAGE;
+    cursor = found.length === limit ? found.at(-1)!.serial : window.upTo;
+    if (more) break;
+  }
+  const rows = await findRegistrations(
+    db,
+    found.map((one) => ({ ...one, shardId, eventId })),
+  );
+  const registrations = found.flatMap((facts, index) => (rows[index] ? [describe(rows[index], facts)] : []));
+  return { registrations, cursor, more };
+}
+
+const describe = (
+  row: RegistrationRow,
+  { partnerId, fullName, emailAddress, phoneNumber, mail, admitted }: Facts,
+) => ({
+  passReference: passReferenceOf(row),
+  state: row.state,
+  eventId: row.eventId,
+  partnerId,
+  ticketId: row.ticketId,
+  ticketTitle: row.ticketTitle,
+  reservedAt: row.reservedAt,
+  cancelledAt: row.cancelledAt,
+  partnerReference: row.partnerReference,
+  fullName,
+  emailAddress,
+  phoneNumber,
+  mail,
+  admitted,
+});
