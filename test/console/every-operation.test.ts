@@ -33,7 +33,7 @@ const CALLS: [route: string, given?: object][] = [
   ['GET /events/{eventId}/attendees?format=ndjson'],
   ['GET /registrations/{passReference}'],
   ['GET /registrations/{passReference}/attendee'],
-  ['POST /attendees/find', { namePrefix: 'Jane' }],
+  ['POST /attendees/find', { text: 'Jane' }],
   ['PATCH /registrations/{passReference}/attendee', { fullName: 'Jane Roe' }],
   ['POST /events/{eventId}/mail/enable'],
   ['GET /mail'],
