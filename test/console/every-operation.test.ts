@@ -43,7 +43,7 @@ const CALLS: [route: string, given?: object][] = [
   ['GET /registrations/{passReference}'],
   ['GET /registrations/{passReference}/attendee'],
   ['GET /registrations/{passReference}/story'],
-  ['POST /attendees/find', { namePrefix: 'Jane' }],
+  ['POST /attendees/find', { text: 'Jane' }],
   ['PATCH /registrations/{passReference}/attendee', { fullName: 'Jane Roe' }],
   ['POST /events/{eventId}/mail/enable'],
   ['GET /mail'],

@@ -132,7 +132,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
       );
     const find = async (text: string) => {
       await open('/attendees');
-      await tabTo('namePrefix');
+      await tabTo('text');
       await page.send('Input.insertText', { text });
       await press('Enter');
     };

@@ -179,6 +179,8 @@ const BY_OPERATORS = [
   ...OPERATORS_TABLES.flatMap((table) => [`insert into ${table} default values`, `delete from ${table}`]),
   'select from operators',
   'select from operator_access',
+  'select from search_entries',
+  "select find_entries(0, '{ada}', null, 1, null, 1)",
 ];
 
 const FORBIDDEN_TO: Record<ServiceName, string[]> = {
@@ -383,9 +385,18 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   finalize_batches: ['worker'],
   expire_holds: ['worker'],
   index_attendees: ['worker'],
+  find_entries: ['console'],
+  // Called by find_entries and by corrections, with the rights of their caller.
+  rarest_query: ['console'],
+  query_of_term: ['console'],
+  words_of_entry: ['console'],
+  fold_text: ['console'],
+  fold_phone: ['console'],
   compact_held_seats: ['worker'],
   run_job_batch: ['worker'],
   // Called by functions of the owner.
+  add_entries: [],
+  add_held_and_old: [],
   record_changes: [],
   release_registrations: [],
   describe_holds: [],

@@ -772,9 +772,9 @@ test('index_attendees makes finalized registrations known to the search, also th
     await finalize();
     while (await indexAttendees(worker, given.gala.shardId, 10_000));
   };
-  const find = async (namePrefix: string) => {
-    const { attendees } = await findAttendees(operator, { eventId: given.gala.eventId, namePrefix }, 10);
-    return attendees.map(({ fullName }) => fullName);
+  const find = async (text: string) => {
+    const { attendees } = await findAttendees(operator, { eventId: given.gala.eventId, text }, 10);
+    return attendees.map(({ fullName }) => fullName).toSorted();
   };
   await add('Ada Lovelace');
   expect(await find('ada')).toEqual(['Ada Lovelace', 'Ada Lovelace jr.']);

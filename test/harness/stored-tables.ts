@@ -85,7 +85,8 @@ export interface StoredTables extends Omit<
     created_at: ColumnType<Date, Date | undefined, Date>;
   };
   consumer_scans: { shard_id: number; last_offset: number };
-  attendee_scans: { shard_id: number; last_offset: number };
+  attendee_scans: { shard_id: number; last_offset: number; refill_below: number };
+  search_entries: { shard_id: number; serial: number };
   secret_key_uses: { key_id: string; hour: Date };
   test_resets: Record<'shard_id' | 'event_id' | 'partner_id' | 'journal_offset', number>;
   webhook_attempts: { shard_id: number; endpoint_id: string; message_id: string };

@@ -76,10 +76,10 @@ export function addForms(app: FastifyInstance, context: ConsoleContext) {
 const continueHtml = (back: string) => html`<p><a href="${back}">Continue</a></p>`;
 
 /** The fields of a search that a person fills. The others come from the link to the next page. */
-const NOT_ASKED = ['after', 'limit'] as const;
+const NOT_ASKED = ['after', 'before', 'limit'] as const;
 
 /**
- * Adds the page that finds attendees by name or address. A search is a POST: browsers and proxies keep the
+ * Adds the page that finds attendees. A search is a POST: browsers and proxies keep the
  * addresses of pages, which must not contain names.
  */
 export function addAttendees(app: FastifyInstance, { db, operations: { attendeeFind } }: ConsoleContext) {
@@ -108,25 +108,39 @@ export function addAttendees(app: FastifyInstance, { db, operations: { attendeeF
 /** A page of attendees that were found. */
 type Found = Awaited<ReturnType<Operations['attendeeFind']>>;
 
-function resultsHtml({ attendees, cursor, more, shardsAway }: Found, given: Texts) {
-  const found = table('Attendees', attendees, (attendee) => ({
-    registration: passLink(attendee.passReference),
+function resultsHtml(page: Found, given: Texts) {
+  const found = table('Attendees', page.attendees, (attendee) => ({
+    kind: attendee.kind,
+    registration: attendee.passReference === null ? null : passLink(attendee.passReference),
     event: eventLink(attendee.eventId),
     state: attendee.state,
     ticketId: attendee.ticketId,
     partnerId: attendee.partnerId,
     fullName: attendee.fullName,
     emailAddress: attendee.emailAddress,
+    phoneNumber: attendee.phoneNumber,
+    partnerReference: attendee.partnerReference,
   }));
-  const next =
-    cursor === null ? '<p>There are more. Give an event or more letters.</p>' : nextForm(given, cursor);
-  return awayHtml(shardsAway) + found + (more ? next : '');
+  const count = html`<p>Found: ${page.moreThanTotal ? 'more than ' : ''}${String(page.total)}</p>`;
+  const note = page.incomplete ? '<p>Older registrations are still being added to the search.</p>' : '';
+  return [
+    awayHtml(page.shardsAway),
+    count,
+    note,
+    found,
+    pageForm('Previous page', given, 'before', page.previous),
+    pageForm('Next page', given, 'after', page.cursor),
+  ].join('');
 }
 
-const nextForm = (given: Texts, cursor: number) =>
-  html`<form method="post" action="/attendees">
-    !${Object.entries({ ...given, after: String(cursor) }).map(
-      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+/** Returns the form that shows the page at a cursor. Null: there is no such page. */
+function pageForm(title: string, given: Texts, name: 'after' | 'before', cursor: number | null) {
+  if (cursor === null) return '';
+  const { after: _after, before: _before, ...search } = given;
+  return html`<form method="post" action="/attendees">
+    !${Object.entries({ ...search, [name]: String(cursor) }).map(
+      ([field, value]) => html`<input type="hidden" name="${field}" value="${value}" />`,
     )}
-    <p><button>Next page</button></p>
+    <p><button>${title}</button></p>
   </form>`;
+}

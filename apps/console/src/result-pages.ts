@@ -45,7 +45,9 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
       fields(cellsOf(check, 'valid', 'pass', 'mode', 'validFrom', 'validUntil', 'problem')),
     ),
     page(operations.attendeeFind, '', (found) =>
-      fields(cellsOf(found, 'attendees', 'cursor', 'more', 'shardsAway')),
+      fields(
+        cellsOf(found, 'attendees', 'total', 'moreThanTotal', 'cursor', 'previous', 'incomplete', 'shardsAway'),
+      ),
     ),
     page(operations.registrationSearch, '', (found) =>
       fields(cellsOf(found, 'registrations', 'cursor', 'more')),

@@ -92,12 +92,12 @@ export const correctRegistrationAction = defineAction({
     // An insert: index_attendees may have read the old text and not have committed yet. Then the insert waits
     // for it.
     await sql`
-      insert into attendees (shard_id, event_id, serial, name, email)
-      select shard_id, event_id, serial, lower(full_name), lower(email_address) from registrations
+      insert into search_entries (shard_id, serial, words)
+      select shard_id, serial,
+        words_of_entry(shard_id, serial, event_id, full_name, email_address, phone_number, partner_reference)
+      from registrations
       where shard_id = ${shardId} and serial = ${serial}
-      on conflict (shard_id, serial) do update set name = excluded.name, email = excluded.email`.execute(
-      transaction,
-    );
+      on conflict (shard_id, serial) do update set words = excluded.words`.execute(transaction);
     // The audit log contains no attendee data.
     const corrected = [fullName && 'name', emailAddress && 'e-mail address'].filter(Boolean);
     note(`registration:${serial}`, { after: { corrected } });

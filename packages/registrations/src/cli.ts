@@ -4,13 +4,16 @@ import { actionCommands, withInput } from '@floodgate/audit/commands';
 import { columnsOf, loadSettings, onRun, record, tableOf, withDatabase, type Cli } from '@floodgate/command';
 import { parseCursor, parseId, parseLimit, parseText } from '@floodgate/command/arguments';
 import type { RegistrationList } from '@floodgate/contract';
+import { awayText } from '@floodgate/database/reads/shards';
 import { amountText } from '@floodgate/events/currency';
 import { queryCommands } from '@floodgate/operators/commands';
 import type { Static } from '@sinclair/typebox';
 import { addEventFilterOptions, addFilterOptions } from './filter/options.ts';
+import type { FoundAttendees } from './find/find-attendees.ts';
 import { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
 
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
+const FOUND_STATES = [...STATES, 'held', 'waiting'] as const;
 
 /** The consequence of a change after the seat has let in a person. */
 const AFTER_ADMISSION = {
@@ -20,7 +23,7 @@ const AFTER_ADMISSION = {
 
 type Entry = Static<typeof RegistrationList>['registrations'][number];
 
-/** `floodgate registration …`. Only `export` prints attendees' data. */
+/** `floodgate registration …`. Only `find` and `export` print attendees' data. */
 export function addRegistrationCommands(program: Command, cli: Cli) {
   const registration = program.command('registration').description('states of registrations');
   const queryCommand = queryCommands(
@@ -48,6 +51,7 @@ export function addRegistrationCommands(program: Command, cli: Cli) {
       parseText,
     );
   addByFilter(registration, cli);
+  addFind(registration, cli);
   addExport(registration, cli);
   queryCommand(
     'show',
@@ -132,6 +136,34 @@ function addByFilter(registration: Command, cli: Cli) {
   addEventFilterOptions(count);
 }
 
+function addFind(registration: Command, cli: Cli) {
+  const queryCommand = queryCommands(
+    registration,
+    cli,
+    async () => (await import('./console.ts')).registrationOperations,
+  );
+  queryCommand(
+    'find',
+    (operations) => operations.attendeeFind,
+    ({ attendees, ...page }) => {
+      const text = `${tableOf(attendees.map(hitFields))}\n${endingOf(page)}`;
+      return { text, ...(page.shardsAway.length > 0 && { failure: awayText(page.shardsAway) }) };
+    },
+  )
+    .description(
+      'find attendees, also on waiting lists, the newest first: by the beginning of any words of the name, of ' +
+        "parts of the e-mail address, of the partner's reference or of the phone number; or by the pass reference",
+    )
+    .argument('[text]', 'all its words must match; without it, all of the event', parseText)
+    .option('--event <eventId>', 'only this event', parseId)
+    .option('--partner <partnerId>', 'only those of this partner', parseId)
+    .option('--ticket <ticketId>', 'only this ticket', parseId)
+    .addOption(new Option('--state <state>', 'only those in this state').choices(FOUND_STATES))
+    .option('--after <cursor>', 'continue with older ones', parseCursor)
+    .option('--before <cursor>', 'go back to newer ones', parseCursor)
+    .option('--limit <entries>', 'at most this many', parseLimit, 100);
+}
+
 function addExport(registration: Command, cli: Cli) {
   const formats = new Option('--format <format>', 'the format').choices(['csv', 'excel', 'ndjson'] as const);
   const separators = new Option('--separator <name>', 'what separates the cells').choices([
@@ -165,6 +197,31 @@ function addExport(registration: Command, cli: Cli) {
       }
     });
   });
+}
+
+const hitFields = (hit: FoundAttendees['attendees'][number]) => ({
+  kind: hit.kind,
+  state: hit.state,
+  event: hit.eventId,
+  ticket: hit.ticketId,
+  partner: hit.partnerId,
+  name: hit.fullName,
+  address: hit.emailAddress,
+  phone: hit.phoneNumber,
+  'partner reference': hit.partnerReference,
+  'pass reference or entry': hit.passReference ?? hit.entry,
+});
+
+/** Says how many there are, and how to continue. */
+function endingOf({ total, moreThanTotal, cursor, previous, incomplete }: Omit<FoundAttendees, 'attendees'>) {
+  return [
+    `found: ${moreThanTotal ? 'more than ' : ''}${total}`,
+    cursor !== null && `older ones: --after ${cursor}`,
+    previous !== null && `newer ones: --before ${previous}`,
+    incomplete && 'older registrations are still being added to the search',
+  ]
+    .filter(Boolean)
+    .join('\n');
 }
 
 /** The text output of a registration. */

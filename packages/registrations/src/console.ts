@@ -134,7 +134,8 @@ export const registrationOperations = {
   // Not a GET: proxies log addresses, which must not contain names.
   attendeeFind: attendees.queryOperation(
     'POST /attendees/find',
-    'Find attendees by the beginning of their name or e-mail address, or list those of an event',
+    'Find attendees, also on waiting lists, by words of the name, parts of the e-mail address, digits of the ' +
+      "phone number, the partner's reference or the pass reference, or list those of an event, the newest first",
     'attendeeFind',
     Type.Object({ ...AttendeeQuery.properties, limit }),
     (db, { limit: most = 100, ...query }) => findAttendees(db, query, most),

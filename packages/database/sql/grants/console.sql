@@ -3,13 +3,17 @@
 -- neither the journal nor the audit log.
 
 grant select on
-  schema_files, shards, events, event_grants, tickets, ticket_prices, allocations, ticket_states, batches, changes, registrations,
+  schema_files, shards, events, event_grants, tickets, ticket_prices, allocations, ticket_states, batches, changes,
+  registrations,
   journal_heads, journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts,
   mail_suppressions, secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys,
-  held_seats, attendees, jobs, job_failures, waiting_entries, waiting_partners, gates, devices, scans, admissions
+  held_seats, attendees, search_entries, attendee_scans, jobs, job_failures, waiting_entries, waiting_partners,
+  gates, devices, scans, admissions
 to :"role";
 grant update (full_name, email_address, attendee_digest, held_until) on registrations to :"role";
+-- Of the previous release, which corrects and finds attendees in this table.
 grant insert, update (name, email) on attendees to :"role";
+grant insert, update (words) on search_entries to :"role";
 grant select, insert, update on operators, partners to :"role";
 grant select, insert, update, delete on operator_access, processes to :"role";
 grant insert on events, audit_log to :"role";
@@ -50,4 +54,7 @@ grant insert, update, delete on deliveries to :"role";
 grant delete on mail_suppressions to :"role";
 grant insert, update (state, ended_at, next_at, lease, leased_until) on jobs to :"role";
 grant select (shard_id, job_id), insert, delete on job_parts to :"role";
-grant execute on function find_news, change_registrations, replace_attendee to :"role";
+grant execute on function find_news, change_registrations, replace_attendee, find_entries to :"role";
+-- find_entries and the correction of an attendee have the rights of their caller, and so have the functions that they
+-- call.
+grant execute on function rarest_query, query_of_term, words_of_entry, fold_text, fold_phone to :"role";

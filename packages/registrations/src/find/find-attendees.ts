@@ -1,16 +1,19 @@
 import { Cursor, Id, oneOf, text } from '@floodgate/audit';
-import { normalizeEmail, normalizeName } from '@floodgate/contract';
-import { askShards, shardIds, type Database } from '@floodgate/database';
+import { typedAs } from '@floodgate/audit/input';
+import { shardIds, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
 import { Type, type Static } from '@sinclair/typebox';
 import { sql } from 'kysely';
-import { KINDS } from '../list/list-registrations.ts';
-import { findRegistrations, passReferenceOf, type RegistrationQuery } from '../status/find-registrations.ts';
+import { findByReference, KINDS } from '../list/list-registrations.ts';
+import { findMatches, isRefilling, NEWEST, type Match, type Search } from './find-matches.ts';
+import { pageOf, rangeOf } from './pages.ts';
+import { readHit, readHits, type Hit } from './read-hits.ts';
+import { passReferenceIn, termsOf } from './search-terms.ts';
 
 /**
  * Makes up to `limit` further registrations of a shard known to findAttendees. Returns whether it should be
- * called again immediately: not during a launch.
+ * called again immediately: during a launch, only if it is five seconds behind.
  */
 export async function indexAttendees(db: Database, shardId: number, limit: number) {
   const { rows } = await sql<{ again: boolean }>`
@@ -20,126 +23,122 @@ export async function indexAttendees(db: Database, shardId: number, limit: numbe
 
 export const State = oneOf(KINDS, 'confirmed, cancelled or failed');
 
-/**
- * Attendees to find. Prefixes ignore case. Without one, all attendees of the event match, in the order of
- * their names.
- */
+const FOUND_STATES = [...KINDS, 'held', 'waiting'] as const;
+
+/** Attendees to find: by a text, or all of an event. */
 export const AttendeeQuery = Type.Object({
+  /** What termsOf and passReferenceIn read. */
+  text: Type.Optional(text(1, 255)),
   /** Absent: of all events. */
-  eventId: Type.Optional(Id),
-  namePrefix: Type.Optional(text(1, 255)),
-  emailPrefix: Type.Optional(text(1, 254)),
-  partnerId: Type.Optional(Id),
-  ticketId: Type.Optional(Id),
-  state: Type.Optional(State),
-  /** Only with an event. */
+  eventId: typedAs('--event', Type.Optional(Id)),
+  partnerId: typedAs('--partner', Type.Optional(Id)),
+  ticketId: typedAs('--ticket', Type.Optional(Id)),
+  state: Type.Optional(oneOf(FOUND_STATES, 'confirmed, cancelled, failed, held or waiting')),
+  /** Continues with older ones. */
   after: Cursor,
+  /** Goes back to newer ones. */
+  before: Cursor,
 });
 export type AttendeeQuery = Static<typeof AttendeeQuery>;
 
-/** Names that are read for one page of an event, whatever the filters leave of them. */
-const NAMES_PER_PAGE = 1_000;
-/** Sorts after every text that begins with the prefix. */
-const LAST_CHARACTER = '\u{10ffff}';
+/** A page of a search, the newest first. */
+export interface FoundAttendees {
+  attendees: Hit[];
+  /** Hits on all pages, at most 1,000. With filters, those among the newest 1,000. */
+  total: number;
+  moreThanTotal: boolean;
+  /** The cursor of the next page, as `after`. Null: there are no older ones. */
+  cursor: number | null;
+  more: boolean;
+  /** The cursor of the previous page, as `before`. Null: there are no newer ones. */
+  previous: number | null;
+  /** Whether what was sold before an upgrade is still being added to the search. */
+  incomplete: boolean;
+  shardsAway: number[];
+}
 
-type Found = RegistrationQuery & Record<'fullName' | 'emailAddress', string>;
+/** Hits are counted up to here. With filters, this many are read for one page, whatever the filters leave. */
+const COUNTED = 1_000;
 
 /**
- * Finds attendees by the beginning of their name or address. A registration is found a few seconds after it
- * was confirmed or failed. With filters, a page can be short or empty although there is more: continue from
- * the cursor. It is null for a search in all events, which cannot continue.
+ * Finds registrations, also held and cancelled ones, and entries of waiting lists: by the beginning of any
+ * words of the name, the address or the partner's reference, by the digits of a phone number, or by a pass
+ * reference. All words of the text must match. One is found a few seconds after it was confirmed or failed,
+ * or joined the list. With filters, a page can be short or empty although there is more: continue from the
+ * cursor.
  */
-export async function findAttendees(db: Database, query: AttendeeQuery, limit: number) {
-  const page = await findByPrefix(db, query, limit);
-  const stored = asStored(query);
-  const isOther = stored.namePrefix !== query.namePrefix || stored.emailPrefix !== query.emailPrefix;
-  // Asked for as it was sent: copied with marks, or with an internationalized domain. Older rows can have the
-  // marks themselves.
-  return isOther && page.attendees.length === 0 ? findByPrefix(db, stored, limit) : page;
+export async function findAttendees(
+  db: Database,
+  query: AttendeeQuery,
+  limit: number,
+): Promise<FoundAttendees> {
+  const exact = await findByPass(db, query);
+  if (exact.length > 0) return { ...WHOLE, attendees: exact, total: exact.length };
+  const { text: given = '', eventId = null } = query;
+  const terms = termsOf(given);
+  assertSearch(query, terms);
+  const shards = eventId === null ? await shardIds(db) : [(await findEvent(db, eventId)).shardId];
+  return findPage(db, shards, { terms, eventId }, query, limit);
 }
 
-/** Returns a query with the prefixes that new rows have. */
-const asStored = ({ namePrefix, emailPrefix, ...query }: AttendeeQuery): AttendeeQuery => ({
-  ...query,
-  ...(namePrefix !== undefined && { namePrefix: normalizeName(namePrefix) || namePrefix }),
-  ...(emailPrefix !== undefined && { emailPrefix: normalizeEmail(emailPrefix) || emailPrefix }),
-});
+function assertSearch({ text: given, eventId, after, before }: AttendeeQuery, terms: readonly string[]) {
+  if (given === undefined && eventId === undefined) throw new InvalidInput({ text: 'a text, or an event' });
+  if (given !== undefined && terms.length === 0) throw new InvalidInput({ text: 'with a letter or a digit' });
+  if (after !== undefined && before !== undefined) throw new InvalidInput({ before: 'not with after' });
+}
 
-async function findByPrefix(db: Database, query: AttendeeQuery, limit: number) {
-  const { eventId, namePrefix, emailPrefix } = query;
-  if (![eventId, namePrefix, emailPrefix].some(Boolean))
-    throw new InvalidInput({ eventId: 'an event, or the beginning of a name or an address' });
-  const shards = eventId === undefined ? await shardIds(db) : [(await findEvent(db, eventId)).shardId];
-  const readLimit = eventId === undefined ? limit : NAMES_PER_PAGE;
-  const { answers, away } = await askShards(shards, async (shardId) => {
-    const found = await readShard(db, shardId, query, readLimit);
-    return { found, matches: await matchesOf(db, found, query) };
-  });
-  const matches = answers.flatMap((answer) => answer.matches);
-  const page = matches.slice(0, limit);
-  const isCut = matches.length > limit;
-  const last = isCut ? page.at(-1) : answers[0]!.found.at(-1);
+/** Of a page that has everything. */
+const WHOLE = {
+  moreThanTotal: false,
+  cursor: null,
+  more: false,
+  previous: null,
+  incomplete: false,
+  shardsAway: [],
+};
+
+/** Returns the registration whose pass reference is the text, or none. */
+async function findByPass(db: Database, query: AttendeeQuery) {
+  const passReference = passReferenceIn(query.text ?? '');
+  const found = passReference === null ? null : await findByReference(db, passReference);
+  return found ? leaveMatches(await readHit(db, found.shardId, found.row.serial), query) : [];
+}
+
+const leaveMatches = (hits: readonly Hit[], { eventId, partnerId, ticketId, state }: AttendeeQuery) =>
+  hits
+    .filter((hit) => (eventId ?? hit.eventId) === hit.eventId && (partnerId ?? hit.partnerId) === hit.partnerId)
+    .filter((hit) => (ticketId ?? hit.ticketId) === hit.ticketId && (state ?? hit.state) === hit.state);
+
+/** Reads hits that the filters leave, in the order of the matches. */
+async function hitsOf(db: Database, matches: readonly Match[], query: AttendeeQuery) {
+  const hits: Hit[] = [];
+  const byShard = Map.groupBy(matches, ({ shardId }) => shardId);
+  for (const [shardId, ofShard] of byShard) {
+    const serials = ofShard.map(({ serial }) => serial);
+    hits.push(...(await readHits(db, shardId, serials)));
+  }
+  const bySerial = new Map(leaveMatches(hits, query).map((hit) => [hit.serial, hit]));
+  return matches.flatMap(({ serial }) => bySerial.get(serial) ?? []);
+}
+
+async function findPage(
+  db: Database,
+  shards: readonly number[],
+  search: Search,
+  query: AttendeeQuery,
+  limit: number,
+): Promise<FoundAttendees> {
+  const hasFilters = [query.partnerId, query.ticketId, query.state].some((filter) => filter !== undefined);
+  const range = rangeOf(query, hasFilters ? Math.max(COUNTED, limit) : limit + 1);
+  const start = { from: NEWEST, direction: 'older', most: COUNTED + 1 } as const;
+  const { matches: newest, away } = await findMatches(db, shards, search, start);
+  const counted = newest.slice(0, COUNTED);
+  const { matches } = await findMatches(db, shards, search, range);
   return {
-    attendees: page.map(presented),
-    cursor: eventId === undefined ? null : (last?.serial ?? query.after ?? 0),
-    more: isCut || answers.some(({ found }) => found.length === readLimit),
+    ...pageOf(await hitsOf(db, matches, query), matches, range, limit),
+    total: hasFilters ? (await hitsOf(db, counted, query)).length : counted.length,
+    moreThanTotal: newest.length > COUNTED,
+    incomplete: await isRefilling(db, shards),
     shardsAway: away,
   };
-}
-
-/** Returns those that the filters leave, in order. */
-async function matchesOf(db: Database, all: readonly Found[], { partnerId, ticketId, state }: AttendeeQuery) {
-  const rows = await findRegistrations(db, all);
-  const matches = all.flatMap((found, index) => (rows[index] ? [{ ...rows[index], ...found }] : []));
-  return matches
-    .filter((match) => (partnerId ?? match.partnerId) === match.partnerId)
-    .filter(
-      (match) => (ticketId ?? match.ticketId) === match.ticketId && (state ?? match.state) === match.state,
-    );
-}
-
-type Match = Awaited<ReturnType<typeof matchesOf>>[number];
-
-const presented = (match: Match) => ({
-  passReference: passReferenceOf(match),
-  state: match.state,
-  eventId: match.eventId,
-  ticketId: match.ticketId,
-  partnerId: match.partnerId,
-  fullName: match.fullName,
-  emailAddress: match.emailAddress,
-});
-
-/** Reads the next names or addresses of each event of a shard, in order. */
-async function readShard(db: Database, shardId: number, query: AttendeeQuery, most: number) {
-  const { eventId = null, emailPrefix, namePrefix = '', after = 0 } = query;
-  const column = sql.ref(emailPrefix === undefined ? 'name' : 'email');
-  const prefix = sql`lower(${emailPrefix ?? namePrefix})`;
-  const continues =
-    after === 0
-      ? sql`true`
-      : sql`(${column}, serial) > (
-          select ${column}, serial from attendees where shard_id = ${shardId} and serial = ${after}
-        )`;
-  const { rows } = await sql<Found>`
-    select ${shardId}::integer as "shardId", a.id as "eventId", a.serial, r.partner_id as "partnerId",
-      r.full_name as "fullName", r.email_address as "emailAddress"
-    from (
-      select e.id, of_event.* from events e
-      cross join lateral (
-        select serial, ${column} as text from attendees
-        where shard_id = ${shardId} and event_id = e.id
-          and ${column} >= ${prefix} and ${column} < ${prefix} || ${LAST_CHARACTER}
-          and starts_with(name, lower(${namePrefix})) and ${continues}
-        order by ${column}, serial limit ${most}
-      ) of_event
-      where e.shard_id = ${shardId} and e.id = coalesce(${eventId}, e.id)
-      order by text, serial limit ${most}
-    ) a
-    cross join lateral (
-      select partner_id, full_name, email_address from registrations
-      where shard_id = ${shardId} and serial = a.serial offset 0
-    ) r
-    order by a.text, a.serial limit ${most}`.execute(db);
-  return rows;
 }

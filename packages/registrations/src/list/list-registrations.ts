@@ -80,6 +80,13 @@ function isReferenceOf(row: RegistrationRow, passReference: string) {
  * Failure if there is none. Only for operators.
  */
 export async function findByPassReference(db: Database, passReference: string) {
+  const found = await findByReference(db, passReference);
+  if (!found) throw new NotFound('no such registration');
+  return found;
+}
+
+/** Returns the same, or null if there is none. */
+export async function findByReference(db: Database, passReference: string) {
   const { eventId = 0, serial = 0 } = parseMaskedReference(passReference) ?? {};
   const event = db.selectFrom('events').select('shard_id').where('id', '=', eventId);
   const shardId = (await event.executeTakeFirst())?.shard_id ?? 0;
@@ -87,6 +94,5 @@ export async function findByPassReference(db: Database, passReference: string) {
   const owner = await registration.where('serial', '=', serial).executeTakeFirst();
   const partnerId = owner?.partner_id ?? 0;
   const [row] = await findRegistrations(db, [{ shardId, eventId, partnerId, serial }]);
-  if (!row || !isReferenceOf(row, passReference)) throw new NotFound('no such registration');
-  return { row, partnerId, shardId };
+  return row && isReferenceOf(row, passReference) ? { row, partnerId, shardId } : null;
 }
