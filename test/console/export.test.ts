@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { perform } from '@floodgate/audit';
+import { updateEventAction } from '@floodgate/events/actions';
 import { reserveBatch } from '@floodgate/registrations';
+import { updateTicketAction } from '@floodgate/tickets/actions';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
 import { createFixture } from '../harness/fixture.ts';
@@ -37,7 +40,7 @@ test('an export has every registration of the event, as CSV without formulas', a
   const text = await answer.text();
   expect(text.split('\r\n')[0]).toMatch(/^"passReference","state","partnerId",.*,"extraData2"$/);
   expect(text.match(/^"GALA-/gm)).toHaveLength(2);
-  expect(text).toContain(`,"reserved",${partnerId},${ticketId},"Standing",`);
+  expect(text).toContain(`,"reserved",${partnerId},${ticketId},"Standing","partner `);
   expect(text).toContain(`"Ada ""Countess"" Lovelace","jane.doe@example.com","'+49 30 123456",`);
   expect(text).toContain(`"'=HYPERLINK(""x"")"`);
   const printed = await runCli(
@@ -90,5 +93,29 @@ test('a viewer gets none, and an unknown event or format is refused', async () =
   expect(await given.call(token, `GET /events/${eventId}/attendees?format=xlsx`)).toMatchObject({
     status: 422,
     body: { invalid: { format: 'csv, excel or ndjson' } },
+  });
+});
+
+test('an export has the price, the partner, its own reference, the e-mail and the admission', async () => {
+  const { db } = given;
+  const gala = await createFixture(db);
+  await perform(db, updateEventAction, { eventId: gala.eventId, currency: 'EUR' }, 'test');
+  const ticketId = await gala.addTicket({ price: 12.5 });
+  const reservation = reservationOf(gala, ticketId, { partnerReference: 'order-7' });
+  await reserveBatch(db, randomUUID(), [reservation]);
+  await perform(db, updateTicketAction, { ticketId, price: 99 }, 'test');
+  const token = await given.addToken('attendees:read');
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await given.request(`/operator/v1/events/${gala.eventId}/attendees?format=ndjson`, {
+    headers,
+  });
+  expect(JSON.parse(await answer.text())).toMatchObject({
+    partner: expect.stringMatching(/^partner /),
+    price: 12.5,
+    currency: 'EUR',
+    partnerReference: 'order-7',
+    mail: 'none',
+    admittedAt: null,
+    gate: null,
   });
 });

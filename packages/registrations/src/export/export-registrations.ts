@@ -2,7 +2,8 @@ import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { sql, type RawBuilder } from 'kysely';
-import { conditionOf, type RegistrationFilter } from '../filter/filter.ts';
+import { conditionOf, mailStateIn, type RegistrationFilter } from '../filter/filter.ts';
+import { priceOf } from '../price/price-of.ts';
 import { ATTENDEE_FIELDS } from '../register/reservation.ts';
 import { ATTENDEE, STATE } from '../status/find-registrations.ts';
 
@@ -17,8 +18,15 @@ const COLUMNS = [
   'partnerId',
   'ticketId',
   'ticketTitle',
+  'partner',
+  'price',
+  'currency',
   'reservedAt',
   'cancelledAt',
+  'partnerReference',
+  'mail',
+  'admittedAt',
+  'gate',
   ...ATTENDEE_FIELDS,
 ] as const;
 
@@ -50,13 +58,13 @@ export async function* exportRegistrations(
   eventId: number,
   { format, separator = 'comma', filter = {} }: ExportOptions,
 ) {
-  const { shardId, passPrefix: prefix } = await findEvent(db, eventId);
+  const { shardId, passPrefix: prefix, currency } = await findEvent(db, eventId);
   const isWanted = conditionOf({ ...filter, eventId }, shardId);
   const line = csvLines(SEPARATORS[separator]);
   if (format === 'excel') yield BYTE_ORDER_MARK;
   if (format !== 'ndjson') yield line(COLUMNS);
   for (let after = 0; ;) {
-    const rows = await readPage(db, shardId, isWanted, after);
+    const rows = await readPage(db, { shardId, eventId }, isWanted, after);
     if (rows.length === 0) {
       const end = await windowEnd(db, shardId, after);
       if (end === null) return;
@@ -67,6 +75,7 @@ export async function* exportRegistrations(
       .map(({ serial, passCode, ...row }) => {
         const exported: Exported = {
           passReference: formatPassReference({ prefix, eventId, serial, passCode }),
+          currency,
           ...row,
         };
         if (format === 'ndjson') return `${JSON.stringify(exported)}\n`;
@@ -88,12 +97,20 @@ async function windowEnd(db: Database, shardId: number, after: number) {
   return rows[0]!.end;
 }
 
-async function readPage(db: Database, shardId: number, isWanted: RawBuilder<boolean>, after: number) {
-  const { rows } = await sql<Omit<Exported, 'passReference'> & { serial: number; passCode: number }>`
-    select r.serial, pass_code as "passCode",
-      ${STATE} as state,
-      r.partner_id as "partnerId", ticket_id as "ticketId", t.title as "ticketTitle", reserved_at as "reservedAt",
-      cancelled_at as "cancelledAt", ${ATTENDEE}
+/** Reads the next registrations that are wanted, with what is known about each in other tables. */
+async function readPage(
+  db: Database,
+  { shardId, eventId }: { shardId: number; eventId: number },
+  isWanted: RawBuilder<boolean>,
+  after: number,
+) {
+  type Row = Omit<Exported, 'passReference' | 'currency'> & { serial: number; passCode: number };
+  const { rows } = await sql<Row>`
+    select r.serial, pass_code as "passCode", ${STATE} as state,
+      r.partner_id as "partnerId", ticket_id as "ticketId", t.title as "ticketTitle", p.name as partner,
+      ${priceOf(shardId)} as price, reserved_at as "reservedAt", cancelled_at as "cancelledAt",
+      partner_reference as "partnerReference", ${mailStateIn(shardId, eventId)} as mail,
+      a.at as "admittedAt", a.gate, ${ATTENDEE}
     from (
       select * from (${nextOf(shardId, after)}) r
       where ${isWanted}
@@ -101,6 +118,13 @@ async function readPage(db: Database, shardId: number, isWanted: RawBuilder<bool
     ) r
     join batches b on b.shard_id = ${shardId} and b.id = r.batch_id
     join tickets t on t.shard_id = ${shardId} and t.id = r.ticket_id
+    join partners p on p.id = r.partner_id
+    left join lateral (
+      select first.at, g.name as gate from admissions first
+      join gates g on g.shard_id = ${shardId} and g.id = first.gate_id
+      where first.shard_id = ${shardId} and first.seat = coalesce(r.seat, r.serial) and first.undone_at is null
+      order by first.at limit 1
+    ) a on true
     order by r.serial`.execute(db);
   return rows;
 }
