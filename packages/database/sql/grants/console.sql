@@ -12,6 +12,7 @@ grant update (full_name, email_address, attendee_digest, held_until) on registra
 grant insert, update (name, email) on attendees to :"role";
 grant select, insert, update on operators, partners to :"role";
 grant select, insert, update, delete on operator_access, processes to :"role";
+grant select, insert, delete on operator_event_roles to :"role";
 grant insert on events, audit_log to :"role";
 grant update (
   name, shard_id, cancel_until, starts_at, ends_at, venue, time_zone, language, reply_to, revision,
