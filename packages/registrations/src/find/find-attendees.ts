@@ -1,6 +1,6 @@
 import { Cursor, Id, oneOf, text } from '@floodgate/audit';
 import { normalizeEmail, normalizeName } from '@floodgate/contract';
-import { askShards, shardIds, type Database } from '@floodgate/database';
+import { askShards, plainArray, shardIds, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
 import { Type, type Static } from '@sinclair/typebox';
@@ -47,15 +47,20 @@ type Found = RegistrationQuery & Record<'fullName' | 'emailAddress', string>;
 /**
  * Finds attendees by the beginning of their name or address. A registration is found a few seconds after it
  * was confirmed or failed. With filters, a page can be short or empty although there is more: continue from
- * the cursor. It is null for a search in all events, which cannot continue.
+ * the cursor. It is null for a search in all events, which cannot continue. `events`: only those of these.
  */
-export async function findAttendees(db: Database, query: AttendeeQuery, limit: number) {
-  const page = await findByPrefix(db, query, limit);
+export async function findAttendees(
+  db: Database,
+  query: AttendeeQuery,
+  limit: number,
+  events?: readonly number[],
+) {
+  const page = await findByPrefix(db, query, limit, events);
   const stored = asStored(query);
   const isOther = stored.namePrefix !== query.namePrefix || stored.emailPrefix !== query.emailPrefix;
   // Asked for as it was sent: copied with marks, or with an internationalized domain. Older rows can have the
   // marks themselves.
-  return isOther && page.attendees.length === 0 ? findByPrefix(db, stored, limit) : page;
+  return isOther && page.attendees.length === 0 ? findByPrefix(db, stored, limit, events) : page;
 }
 
 /** Returns a query with the prefixes that new rows have. */
@@ -65,14 +70,14 @@ const asStored = ({ namePrefix, emailPrefix, ...query }: AttendeeQuery): Attende
   ...(emailPrefix !== undefined && { emailPrefix: normalizeEmail(emailPrefix) || emailPrefix }),
 });
 
-async function findByPrefix(db: Database, query: AttendeeQuery, limit: number) {
+async function findByPrefix(db: Database, query: AttendeeQuery, limit: number, events?: readonly number[]) {
   const { eventId, namePrefix, emailPrefix } = query;
   if (![eventId, namePrefix, emailPrefix].some(Boolean))
     throw new InvalidInput({ eventId: 'an event, or the beginning of a name or an address' });
   const shards = eventId === undefined ? await shardIds(db) : [(await findEvent(db, eventId)).shardId];
   const readLimit = eventId === undefined ? limit : NAMES_PER_PAGE;
   const { answers, away } = await askShards(shards, async (shardId) => {
-    const found = await readShard(db, shardId, query, readLimit);
+    const found = await readShard(db, shardId, query, readLimit, events);
     return { found, matches: await matchesOf(db, found, query) };
   });
   const matches = answers.flatMap((answer) => answer.matches);
@@ -111,7 +116,13 @@ const presented = (match: Match) => ({
 });
 
 /** Reads the next names or addresses of each event of a shard, in order. */
-async function readShard(db: Database, shardId: number, query: AttendeeQuery, most: number) {
+async function readShard(
+  db: Database,
+  shardId: number,
+  query: AttendeeQuery,
+  most: number,
+  events?: readonly number[],
+) {
   const { eventId = null, emailPrefix, namePrefix = '', after = 0 } = query;
   const column = sql.ref(emailPrefix === undefined ? 'name' : 'email');
   const prefix = sql`lower(${emailPrefix ?? namePrefix})`;
@@ -134,6 +145,7 @@ async function readShard(db: Database, shardId: number, query: AttendeeQuery, mo
         order by ${column}, serial limit ${most}
       ) of_event
       where e.shard_id = ${shardId} and e.id = coalesce(${eventId}, e.id)
+        and ${events === undefined ? sql`true` : sql`e.id = any(${plainArray(events)}::integer[])`}
       order by text, serial limit ${most}
     ) a
     cross join lateral (

@@ -1,0 +1,137 @@
+import type { Database } from '@floodgate/database';
+import { NotFound } from '@floodgate/service/failure';
+import { assertFields } from '@floodgate/service/load-config';
+import { Type, type TObject } from '@sinclair/typebox';
+import { eventsWith, mayUse, mayUseFor, mayUseSomewhere } from './roles.ts';
+import type { OperatorPrincipal, Scope } from './roles.ts';
+
+// Who may run an operation on what. Every operation passes here, whoever calls it: the operator API, a form, a page or a
+// stream. What an operation belongs to follows from the fields of its input, so a new operation is limited without a line
+// of its own.
+
+/** A field of inputs that names something of an event. */
+export interface EventField {
+  /** The answer if there is no such thing. It is also that for a thing of a foreign event. */
+  missing: string;
+  /** Returns the events of what a value names. Empty: there is no such thing. */
+  find: (db: Database, value: unknown) => Promise<readonly number[]>;
+}
+
+export type EventFields = Readonly<Record<string, EventField>>;
+
+/** What an operation needs of its caller. */
+export interface Need {
+  scope: Scope;
+  input: TObject;
+  /** It lists things of all events, and shows those of the events that the caller may see. */
+  isList?: boolean;
+}
+
+/** The person or program that calls an operation. */
+export interface Caller {
+  /** As in the audit log. */
+  name: string;
+  /**
+   * Returns whether the caller has a scope. Some results show less without another scope than that of the
+   * operation. In an operation: for the event of its input, or for each event of a list.
+   */
+  may: (scope: Scope) => boolean;
+  /** In an operation: the events for which the caller has its scope. Undefined: all. */
+  events: readonly number[] | undefined;
+  /**
+   * Resolves to the caller as the operation sees it. Throws Forbidden without its scope, and NotFound if the
+   * input names something of an event of which the caller may see nothing.
+   */
+  admit: (db: Database, need: Need, given: object) => Promise<Caller>;
+}
+
+/** The caller lacks a scope for what an operation belongs to. */
+export class Forbidden extends Error {
+  override name = 'Forbidden';
+
+  constructor(scope: Scope, forAllEvents = false) {
+    super(`It requires ${scope}${forAllEvents ? ' for all events' : ''}.`);
+  }
+}
+
+/** The command line runs as the owner of the tables, who may do everything. */
+export const COMMAND_LINE: Caller = {
+  name: 'command line',
+  may: () => true,
+  events: undefined,
+  admit: () => Promise.resolve(COMMAND_LINE),
+};
+
+/**
+ * Reads what several operators see on one page, so it sees no more than each of them. The page has admitted
+ * each of them itself.
+ */
+export const SHARED_PAGE: Caller = {
+  name: '',
+  may: () => false,
+  events: undefined,
+  admit: () => Promise.resolve(SHARED_PAGE),
+};
+
+/** Returns an operator as the caller of operations. `fields` finds the events of what inputs name. */
+export function callerOf(operator: OperatorPrincipal, fields: EventFields): Caller {
+  const whole: Caller = {
+    name: operator.name,
+    may: (scope) => mayUse(operator, scope),
+    events: undefined,
+    admit: async (db, need, given) => {
+      if (!mayUseSomewhere(operator, need.scope)) throw new Forbidden(need.scope);
+      if (operator.eventScopes.size === 0) return whole;
+      const named = await findNamed(db, fields, need, given);
+      if (named.length > 0) return { ...whole, ...admitToEvents(operator, need.scope, named) };
+      if (mayUse(operator, need.scope)) return whole;
+      if (!need.isList) throw new Forbidden(need.scope, true);
+      const events = eventsWith(operator, need.scope)!;
+      return { ...whole, events, may: (scope) => mayUseForAll(operator, scope, events) };
+    },
+  };
+  return whole;
+}
+
+/** What a field of an input names, and its events. */
+interface Named {
+  missing: string;
+  events: readonly number[];
+}
+
+/** Returns the fields of an input that name something of an event: those that are given or required. */
+const eventFieldsIn = (fields: EventFields, { properties, required = [] }: TObject, given: object) =>
+  Object.keys(properties)
+    .filter((name) => Object.hasOwn(fields, name))
+    .filter((name) => required.includes(name) || Reflect.get(given, name) !== undefined);
+
+function findNamed(db: Database, fields: EventFields, { input }: Need, given: object): Promise<Named[]> {
+  const names = eventFieldsIn(fields, input, given);
+  // A value that no such thing can have must not reach Postgres. The operation would refuse it as well.
+  assertFields(Type.Pick(input, names), given);
+  return Promise.all(
+    names.map(async (name) => {
+      const { missing, find } = fields[name]!;
+      return { missing, events: await find(db, Reflect.get(given, name)) };
+    }),
+  );
+}
+
+/** Throws NotFound for things that do not exist, and for those of events of which the operator may see nothing, alike. */
+function admitToEvents(operator: OperatorPrincipal, scope: Scope, named: readonly Named[]) {
+  const seesAll = operator.scopes.length > 0;
+  for (const { missing, events } of named) {
+    const isSeen = events.length > 0 && events.every((id) => operator.eventScopes.has(id));
+    if (!isSeen && !seesAll) throw new NotFound(missing);
+  }
+  const all = named.flatMap(({ events }) => events);
+  if (!mayUseForAll(operator, scope, all)) throw new Forbidden(scope);
+  return {
+    events: eventsWith(operator, scope),
+    may: (other: Scope) => mayUseForAll(operator, other, all),
+  };
+}
+
+/** Without an event, only a scope for all events counts. */
+const mayUseForAll = (operator: OperatorPrincipal, scope: Scope, events: readonly number[]) =>
+  mayUse(operator, scope) || (events.length > 0 && events.every((id) => mayUseFor(operator, scope, id)));
