@@ -95,7 +95,12 @@ const CALLS: [route: string, given?: object][] = [
   ['GET /audit'],
   ['GET /operators'],
   ['POST /operators', { name: '{operator}', role: 'viewer' }],
+  ['GET /operators/{operator}'],
   ['PATCH /operators/{operator}', { role: 'operator' }],
+  ['PUT /events/{eventId}/operators/{operator}', { role: 'door-manager' }],
+  ['GET /events/{eventId}/operators'],
+  ['DELETE /events/{eventId}/operators/{operator}'],
+  ['POST /account/password', { oldPassword: '{password}', newPassword: '{operator}' }],
   ['POST /operators/{operator}/reset-password'],
   ['POST /operators/{operator}/sign-out'],
   ['GET /access'],
@@ -167,7 +172,8 @@ test('every operation works with the privileges of the console', async () => {
       : typeof value === 'string' && value.startsWith('{')
         ? values[value.slice(1, -1)]
         : value;
-  const { session } = await given.addOperator('owner');
+  const { session, password } = await given.addOperator('owner');
+  values['password'] = password;
   for (const [route, body] of CALLS) {
     const sent = body && Object.fromEntries(Object.entries(body).map(([name, one]) => [name, filled(one)]));
     const isRead = route.startsWith('GET');

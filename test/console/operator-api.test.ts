@@ -43,6 +43,7 @@ describe('who may do what', () => {
       'GET /events/{eventId}/door-report',
       'GET /events/{eventId}/gates',
       'GET /events/{eventId}/mail/preview',
+      'GET /events/{eventId}/operators',
       'GET /events/{eventId}/passes/event',
       'GET /events/{eventId}/passes/revoked',
       'GET /events/{eventId}/registrations',
@@ -52,6 +53,7 @@ describe('who may do what', () => {
       'GET /mail',
       'GET /mail/suppressions',
       'GET /operators',
+      'GET /operators/{name}',
       'GET /partners',
       'GET /passes/keys',
       'GET /processes',
@@ -62,6 +64,7 @@ describe('who may do what', () => {
       'GET /tickets/{ticketId}/waiting-list',
       'GET /webhooks/{webhookId}',
       'GET /webhooks/{webhookId}/attempts',
+      'POST /account/password',
       'POST /passes/verify',
     ],
     'operator, owner': [
@@ -119,11 +122,13 @@ describe('who may do what', () => {
     ],
     owner: [
       'DELETE /access/{accessId}',
+      'DELETE /events/{eventId}/operators/{name}',
       'PATCH /operators/{name}',
       'POST /operators',
       'POST /operators/{name}/reset-password',
       'POST /operators/{name}/sign-out',
       'POST /tokens',
+      'PUT /events/{eventId}/operators/{name}',
     ],
   };
 
