@@ -143,7 +143,7 @@ const belongingOf = (id: string) =>
 
 /** Calls an operation on one thing. Everything else that it needs is missing. */
 function callOn({ route, id }: DocumentedOperation, things: ThingsOfEvent, session: string) {
-  const ids: Record<string, unknown> = { ...things, name: 'nobody', accessId: '0'.repeat(16) };
+  const ids: Record<string, string | number> = { ...things, name: 'nobody', accessId: '0'.repeat(16) };
   const asked = route.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(ids[name] ?? 999_999)),
   );

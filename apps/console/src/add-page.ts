@@ -40,7 +40,9 @@ export interface PageRequest {
 /** The scopes of a page, and what it is about. */
 interface PageRules {
   scopes: readonly Scope[];
-  /** Without something of an event in its address, it lists things of events. Otherwise it is about no event. */
+  /**
+   * Without something of an event in its address, it lists things of events. Otherwise it is about no event.
+   */
   isList: boolean;
 }
 

@@ -1,23 +1,12 @@
 import { parseMaskedReference } from '@floodgate/contract';
-import type { Database } from '@floodgate/database';
 import type { EventFields } from '@floodgate/operators';
 import { eventOfToken } from '@floodgate/passes/console';
 import { findEventsOfFailed } from '@floodgate/registrations/console';
-import { NotFound } from '@floodgate/service';
-import { findTicket } from '@floodgate/tickets';
+import { findEventOfTicket } from '@floodgate/tickets/console';
 import { findEventOfWebhook } from '@floodgate/webhooks/console';
 
 /** Returns a list of the event, or an empty one. */
 const listOf = (eventId: number | null | undefined) => (eventId ? [eventId] : []);
-
-async function eventOfTicket(db: Database, ticketId: number) {
-  try {
-    return (await findTicket(db, ticketId)).eventId;
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
-}
 
 /**
  * The fields by which an input names something of an event. Gates and devices are not here: an operation on
@@ -28,7 +17,7 @@ export const EVENT_FIELDS: EventFields = {
   eventId: { missing: 'no such event', find: (_db, id) => Promise.resolve([Number(id)]) },
   ticketId: {
     missing: 'no such ticket',
-    find: async (db, id) => listOf(await eventOfTicket(db, Number(id))),
+    find: async (db, id) => listOf(await findEventOfTicket(db, Number(id))),
   },
   passReference: {
     missing: 'no such registration',

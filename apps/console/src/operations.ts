@@ -73,7 +73,10 @@ export const callerOf = (operator: OperatorPrincipal): Caller => callerWith(oper
 const isOfNoEvent = ({ input, isList = false }: Need) =>
   !isList && !Object.keys(input.properties).some((field) => Object.hasOwn(EVENT_FIELDS, field));
 
-/** Returns whether the form of an operation is shown to somebody who has its scope for some events, or for those of a page. */
+/**
+ * Returns whether the form of an operation is shown to an operator. `may`: on a page, whether it has a scope
+ * for what the page shows.
+ */
 export const mayOpen = (operator: OperatorPrincipal, need: Need, may?: Caller['may']) =>
   isOfNoEvent(need) ? mayUse(operator, need.scope) : (may ?? anywhere(operator))(need.scope);
 

@@ -23,7 +23,10 @@ interface StoredChange {
   after?: Record<string, unknown> | null;
 }
 
-/** Inserts one row per change. `db` is the transaction of the changes. `eventId` is that of changes that name none. */
+/**
+ * Inserts one row per change. `db` is the transaction of the changes. `eventId` is that of changes that name
+ * none.
+ */
 export async function insertAuditEntries(
   db: Database,
   actor: Actor,

@@ -5,9 +5,9 @@ import { Type, type TObject } from '@sinclair/typebox';
 import { eventsWith, mayUse, mayUseFor, mayUseSomewhere } from './roles.ts';
 import type { OperatorPrincipal, Scope } from './roles.ts';
 
-// Who may run an operation on what. Every operation passes here, whoever calls it: the operator API, a form, a page or a
-// stream. What an operation belongs to follows from the fields of its input, so a new operation is limited without a line
-// of its own.
+// Who may run an operation on what. Every operation passes here, whoever calls it: the operator API, a form, a
+// page or a stream. What an operation belongs to follows from the fields of its input, so a new operation is
+// limited without a line of its own.
 
 /** A field of inputs that names something of an event. */
 export interface EventField {
@@ -117,7 +117,10 @@ function findNamed(db: Database, fields: EventFields, { input }: Need, given: ob
   );
 }
 
-/** Throws NotFound for things that do not exist, and for those of events of which the operator may see nothing, alike. */
+/**
+ * Throws NotFound for things that do not exist, and for those of events of which the operator may see nothing,
+ * alike.
+ */
 function admitToEvents(operator: OperatorPrincipal, scope: Scope, named: readonly Named[]) {
   const seesAll = operator.scopes.length > 0;
   for (const { missing, events } of named) {

@@ -97,11 +97,11 @@ function addRoleCommands(operator: Command, cli: Cli) {
     .argument(...NAME)
     .requiredOption(...EVENT);
   const queryCommand = queryCommands(operator, cli, loadOperations);
-  const show = (one: ListedOperator) => record(rowOf(one));
+  const show = (one: ListedOperator) => record(operatorRow(one));
   queryCommand('show', (operations) => operations.operatorShow, show)
     .description('show an operator and its roles')
     .argument(...NAME);
-  const list = (all: ListedOperator[]) => tableOf(all.map(rowOf));
+  const list = (all: ListedOperator[]) => tableOf(all.map(operatorRow));
   queryCommand('list', (operations) => operations.operatorList, list).description(
     'list operators and their roles',
   );
@@ -147,7 +147,7 @@ const parseScopes = (scopes: string) => scopes.split(',').map((scope) => scope.t
 const eventsText = (eventIds: number[] | null) => eventIds?.join(', ') ?? 'all';
 
 /** Returns an operator as a row: the roles of named events as in `1: operator, 7: viewer`. */
-const rowOf = ({ eventRoles, ...operator }: ListedOperator) => ({
+const operatorRow = ({ eventRoles, ...operator }: ListedOperator) => ({
   ...fieldsOf(operator),
   events: eventRoles.map(({ eventId, role }) => `${eventId}: ${role}`).join(', ') || null,
 });

@@ -40,7 +40,10 @@ export const createPassword = () =>
 export const SHORTEST_PASSWORD = 12;
 export const LONGEST_PASSWORD = 128;
 
-/** Returns whether the text can be a password: made here, or chosen by an operator. Others need no hash to be refused. */
+/**
+ * Returns whether the text can be a password: made here, or chosen by an operator. Others need no hash to be
+ * refused.
+ */
 export function hasPasswordForm(text: string) {
   const { length } = Array.from(text);
   return length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD;

@@ -4,10 +4,11 @@ import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql } from 'kysely';
 import { createDeviceText, hasPasswordForm, isPassword, parseDeviceText } from './secrets.ts';
 
-// Anybody can try to sign in, and a check of a password takes about 0.3 s of a core. Four rules keep strangers from
-// locking operators out: a text that is too short for a password is refused without a check; strangers are served in rotation,
-// by address and then by name; the more passwords of an address were wrong, the later it learns that the next one is;
-// and a browser that has signed in before has a queue and a count of failures of its own.
+// Anybody can try to sign in, and a check of a password takes about 0.3 s of a core. Four rules keep strangers
+// from locking operators out: a text that is too short for a password is refused without a check; strangers are
+// served in rotation, by address and then by name; the more passwords of an address were wrong, the later it
+// learns that the next one is; and a browser that has signed in before has a queue and a count of failures of
+// its own.
 
 /** Wrong passwords before further ones have to wait. One of them is forgotten in each period. */
 const MOST_FAILURES = 5;

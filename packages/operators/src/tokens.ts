@@ -50,7 +50,8 @@ export const createTokenAction = defineAction({
     await sql`
       insert into operator_access (id, secret_hash, name, scopes, event_ids, event_scopes, expires_at)
       values (
-        ${id}, ${secretHash}, ${name}, ${ofAll}::text[], ${eventIds}::integer[], ${ofEvents}::text[], ${expiresAt}
+        ${id}, ${secretHash}, ${name}, ${ofAll}::text[], ${eventIds}::integer[], ${ofEvents}::text[],
+        ${expiresAt}
       )`.execute(db);
     note(`access:${id}`, { after: { name, scopes, eventIds, expiresAt } });
     return { id, name, scopes, eventIds, expiresAt, token };

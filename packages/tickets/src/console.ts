@@ -5,7 +5,7 @@ import * as actions from './actions.ts';
 import { listAllocations } from './allocations.ts';
 import { describeTicket, findTicket, listTickets } from './tickets.ts';
 
-export { sumSeats, type DescribedTicket } from './tickets.ts';
+export { findEventOfTicket, sumSeats, type DescribedTicket } from './tickets.ts';
 
 const { actionOperation, queryOperation } = operationsOn('tickets');
 
