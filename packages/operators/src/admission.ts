@@ -2,6 +2,7 @@ import type { Database } from '@floodgate/database';
 import { NotFound } from '@floodgate/service/failure';
 import { assertFields } from '@floodgate/service/load-config';
 import { Type, type TObject } from '@sinclair/typebox';
+import type { Caller, Need } from './caller.ts';
 import { eventsWith, mayUse, mayUseFor, mayUseSomewhere } from './roles.ts';
 import type { OperatorPrincipal, Scope } from './roles.ts';
 
@@ -19,32 +20,6 @@ export interface EventField {
 
 export type EventFields = Readonly<Record<string, EventField>>;
 
-/** What an operation needs of its caller. */
-export interface Need {
-  scope: Scope;
-  input: TObject;
-  /** It lists things of all events, and shows those of the events that the caller may see. */
-  isList?: boolean;
-}
-
-/** The person or program that calls an operation. */
-export interface Caller {
-  /** As in the audit log. */
-  name: string;
-  /**
-   * Returns whether the caller has a scope. Some results show less without another scope than that of the
-   * operation. In an operation: for the event of its input, or for each event of a list.
-   */
-  may: (scope: Scope) => boolean;
-  /** In an operation: the events for which the caller has its scope. Undefined: all. */
-  events: readonly number[] | undefined;
-  /**
-   * Resolves to the caller as the operation sees it. Throws Forbidden without its scope, and NotFound if the
-   * input names something of an event of which the caller may see nothing.
-   */
-  admit: (db: Database, need: Need, given: object) => Promise<Caller>;
-}
-
 /** The caller lacks a scope for what an operation belongs to. */
 export class Forbidden extends Error {
   override name = 'Forbidden';
@@ -53,25 +28,6 @@ export class Forbidden extends Error {
     super(`It requires ${scope}${forAllEvents ? ' for all events' : ''}.`);
   }
 }
-
-/** The command line runs as the owner of the tables, who may do everything. */
-export const COMMAND_LINE: Caller = {
-  name: 'command line',
-  may: () => true,
-  events: undefined,
-  admit: () => Promise.resolve(COMMAND_LINE),
-};
-
-/**
- * Reads what several operators see on one page, so it sees no more than each of them. The page has admitted
- * each of them itself.
- */
-export const SHARED_PAGE: Caller = {
-  name: '',
-  may: () => false,
-  events: undefined,
-  admit: () => Promise.resolve(SHARED_PAGE),
-};
 
 /** Returns an operator as the caller of operations. `fields` finds the events of what inputs name. */
 export function callerOf(operator: OperatorPrincipal, fields: EventFields): Caller {

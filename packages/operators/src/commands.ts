@@ -4,7 +4,7 @@ import type { Given } from '@floodgate/audit/input';
 import { onDatabaseRun, type Answer, type Cli } from '@floodgate/command';
 import type { Database } from '@floodgate/database';
 import type { TObject } from '@sinclair/typebox';
-import { COMMAND_LINE } from './admission.ts';
+import { COMMAND_LINE } from './caller.ts';
 import type { Query } from './operations.ts';
 
 export { COMMAND_LINE };

@@ -2,6 +2,7 @@ export * from './access.ts';
 export * from './account.ts';
 export * from './actions.ts';
 export * from './admission.ts';
+export * from './caller.ts';
 export * from './event-roles.ts';
 export * from './operations.ts';
 export * from './processes.ts';

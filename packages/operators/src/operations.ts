@@ -3,7 +3,7 @@ import { performGiven, type Action } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { maskPassCodes } from '@floodgate/contract';
 import { assertFields } from '@floodgate/service/load-config';
-import type { Caller, Need } from './admission.ts';
+import type { Caller, Need } from './caller.ts';
 import type { Area } from './roles.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
