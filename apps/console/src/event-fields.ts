@@ -10,8 +10,8 @@ const listOf = (eventId: number | null | undefined) => (eventId ? [eventId] : []
 
 /**
  * The fields by which an input names something of an event. Gates and devices are not here: an operation on
- * one names its event as well, and finds it only there. What a text names without a row (a pass reference, a
- * pass) is not looked up, so the answer for a foreign event takes no longer than for none.
+ * one names its event as well, and finds it only there. A pass reference and a pass contain their event, so
+ * nothing is looked up: the answer for a foreign event takes no longer than for none.
  */
 export const EVENT_FIELDS: EventFields = {
   eventId: { missing: 'no such event', find: (_db, id) => Promise.resolve([Number(id)]) },

@@ -123,7 +123,7 @@ export function requireOperator({ operator }: FastifyRequest) {
 
 /**
  * Returns who sends the request. Throws 401 if nobody is signed in, and 403 if one of the scopes is missing
- * for every event. What the request names is admitted later, by the operation.
+ * for every event. The operation checks the event later.
  */
 export function requireScope(request: FastifyRequest, ...scopes: Scope[]) {
   const operator = requireOperator(request);

@@ -6,9 +6,8 @@ import type { Caller, Need } from './caller.ts';
 import { eventsWith, mayUse, mayUseFor, mayUseSomewhere } from './roles.ts';
 import type { OperatorPrincipal, Scope } from './roles.ts';
 
-// Who may run an operation on what. Every operation passes here, whoever calls it: the operator API, a form, a
-// page or a stream. What an operation belongs to follows from the fields of its input, so a new operation is
-// limited without a line of its own.
+// The check before each operation, for all callers: the operator API, forms, pages and streams. The fields of
+// its input say to which event an operation belongs, so a new operation is limited without any code.
 
 /** A field of inputs that names something of an event. */
 export interface EventField {
@@ -49,7 +48,7 @@ export function callerOf(operator: OperatorPrincipal, fields: EventFields): Call
   return whole;
 }
 
-/** What a field of an input names, and its events. */
+/** The events of the thing that a field of an input names. */
 interface Named {
   missing: string;
   events: readonly number[];

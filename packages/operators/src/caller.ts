@@ -4,7 +4,7 @@ import type { Scope } from './roles.ts';
 
 // Commands import this file when they start, so it imports types only.
 
-/** What an operation needs of its caller. */
+/** The scope that an operation needs, and the fields that say for which event. */
 export interface Need {
   scope: Scope;
   input: TObject;

@@ -16,7 +16,7 @@ const Selection = Type.Object({
   limit: Limit,
 });
 
-/** Who has which role for named events. The owner of an event decides about its roles. */
+/** The roles of operators for one event. The owner of an event decides about them. */
 const rolesOfEvents = {
   eventOperators: queryOperation(
     'GET /events/{eventId}/operators',

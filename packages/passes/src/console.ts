@@ -58,7 +58,7 @@ export const passOperations = {
   ),
 };
 
-/** Returns the event that the text of a pass names, whoever has signed it. */
+/** Returns the event that the text of a pass names. Its signature is not checked. */
 export const eventOfToken = (token: string) => parsePass(token)?.eventId;
 
 /** After an upgrade from a release that did not store public keys, or a restore. */
