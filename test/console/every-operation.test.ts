@@ -116,7 +116,12 @@ const CALLS: [route: string, given?: object][] = [
   ['GET /audit'],
   ['GET /operators'],
   ['POST /operators', { name: '{operator}', role: 'viewer' }],
+  ['GET /operators/{operator}'],
   ['PATCH /operators/{operator}', { role: 'operator' }],
+  ['PUT /events/{eventId}/operators/{operator}', { role: 'door-manager' }],
+  ['GET /events/{eventId}/operators'],
+  ['DELETE /events/{eventId}/operators/{operator}'],
+  ['POST /account/password', { oldPassword: '{password}', newPassword: '{operator}' }],
   ['POST /operators/{operator}/reset-password'],
   ['POST /operators/{operator}/sign-out'],
   ['GET /access'],
@@ -239,7 +244,8 @@ test('every operation works with the privileges of the console, and each form sh
       : typeof value === 'string' && value.startsWith('{')
         ? values[value.slice(1, -1)]
         : value;
-  const { session, cookie } = await given.addOperator('owner');
+  const { session, cookie, password } = await given.addOperator('owner');
+  values['password'] = password;
   const documented = await readOperations();
   const shownOnce: string[] = [];
   for (const [route, body] of CALLS) {

@@ -44,6 +44,7 @@ describe('who may do what', () => {
       'GET /events/{eventId}/door-report',
       'GET /events/{eventId}/gates',
       'GET /events/{eventId}/mail/preview',
+      'GET /events/{eventId}/operators',
       'GET /events/{eventId}/passes/event',
       'GET /events/{eventId}/passes/revoked',
       'GET /events/{eventId}/registrations',
@@ -56,6 +57,7 @@ describe('who may do what', () => {
       'GET /mail',
       'GET /mail/suppressions',
       'GET /operators',
+      'GET /operators/{name}',
       'GET /partners',
       'GET /passes/keys',
       'GET /processes',
@@ -66,6 +68,7 @@ describe('who may do what', () => {
       'GET /tickets/{ticketId}/waiting-list',
       'GET /webhooks/{webhookId}',
       'GET /webhooks/{webhookId}/attempts',
+      'POST /account/password',
       'POST /jobs/cancel/preview',
       'POST /jobs/resend/preview',
       'POST /passes/verify',
@@ -134,11 +137,13 @@ describe('who may do what', () => {
     ],
     owner: [
       'DELETE /access/{accessId}',
+      'DELETE /events/{eventId}/operators/{name}',
       'PATCH /operators/{name}',
       'POST /operators',
       'POST /operators/{name}/reset-password',
       'POST /operators/{name}/sign-out',
       'POST /tokens',
+      'PUT /events/{eventId}/operators/{name}',
     ],
   };
 

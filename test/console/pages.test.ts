@@ -201,6 +201,41 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     expect(await evaluate<string>('document.activeElement.ariaLabel')).toBe('Gates');
   });
 
+  test('a limited operator sees what its role allows in the menu, and changes its password without a mouse', async () => {
+    const limited = await given.addOperator(null, { [gala.eventId]: 'door-manager' });
+    const [name, value] = limited.cookie.split('=');
+    await page.send('Network.setCookie', { url: given.consoleUrl, name, value });
+    await open('/');
+    const menu = await evaluate<string[]>(
+      `[...document.querySelectorAll('nav a')].map((one) => one.textContent.trim())`,
+    );
+    expect(menu).toEqual(['Launches', 'Registrations', 'Attendees']);
+    await tabTo(limited.name);
+    await press('Enter');
+    await waitUntil('the account is shown', () =>
+      evaluate<boolean>("document.title.startsWith('Your account')"),
+    );
+    expect(await violations()).toEqual([]);
+    const send = async (newPassword: string) => {
+      await tabTo('oldPassword');
+      await page.send('Input.insertText', { text: limited.password });
+      await tabTo('newPassword');
+      await page.send('Input.insertText', { text: newPassword });
+      await press('Enter');
+    };
+    await send('short');
+    await waitUntil('the rule is marked', () =>
+      evaluate<boolean>("document.querySelector('#newPassword')?.ariaInvalid === 'true'"),
+    );
+    expect(await violations()).toEqual([]);
+    await send('a horse in a stable');
+    await waitUntil('the change is shown', () =>
+      evaluate<boolean>("document.querySelector('[role=status]')?.innerText.includes('is changed') ?? false"),
+    );
+    await picture('account-changed');
+    await page.send('Network.setCookie', { url: given.consoleUrl, name, value: owner.session });
+  });
+
   const PAGES = (): Record<string, string> => ({
     'sign-in': '/sign-in',
     launches: '/',
@@ -222,6 +257,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     processes: '/processes',
     operators: '/operators',
     audit: '/audit',
+    account: '/account',
     form: `/do/eventUpdate?eventId=${gala.eventId}`,
     missing: '/nothing',
   });

@@ -1,6 +1,7 @@
 import { perform } from '@floodgate/audit';
 import { createGateAction, revokeDeviceAction } from '@floodgate/door/actions';
 import { doorOperations } from '@floodgate/door/console';
+import { COMMAND_LINE } from '@floodgate/operators';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
@@ -32,7 +33,8 @@ const admissionsOf = async (reference: string) => {
   return (body.responseData as { admissions: { gate: string; state: string; dateLeft: string | null }[] })
     .admissions;
 };
-const report = () => doorOperations.doorReport(given.database.db, { eventId: given.gala.eventId });
+const report = () =>
+  doorOperations.doorReport(given.database.db, { eventId: given.gala.eventId }, COMMAND_LINE);
 const kinds = async () => {
   await finalizePending(given.database.db, given.gala.shardId);
   return (await journalOf(given.database.db, given.gala))

@@ -8,8 +8,10 @@ import { underTest } from './service-roles.ts';
 
 export interface GivenConsole extends GivenDatabase {
   consoleUrl: string;
-  addOperator(role: Role): ReturnType<typeof addOperator>;
+  addOperator(role: Role | null, eventRoles?: Record<number, Role>): ReturnType<typeof addOperator>;
   addToken(...scopes: Scope[]): Promise<string>;
+  /** Issues a token for these events only. */
+  addLimitedToken(eventIds: number[], ...scopes: Scope[]): Promise<string>;
   /** Sends a request to the console, as a browser sends it from one of its pages. Does not follow redirects. */
   request(path: string, init?: RequestInit): Promise<Response>;
   /** Calls the operator API with a token. */
@@ -45,8 +47,9 @@ export function consoleTest() {
 }
 
 const callsOf = (given: GivenConsole): Omit<GivenConsole, keyof GivenDatabase | 'consoleUrl'> => ({
-  addOperator: (role) => addOperator(given.db, role),
-  addToken: (...scopes) => addToken(given.db, ...scopes),
+  addOperator: (role, eventRoles) => addOperator(given.db, role, eventRoles),
+  addToken: (...scopes) => addToken(given.db, scopes),
+  addLimitedToken: (eventIds, ...scopes) => addToken(given.db, scopes, eventIds),
   request: (path, { headers, ...init } = {}) =>
     fetch(`${given.consoleUrl}${path}`, {
       redirect: 'manual',

@@ -3,6 +3,7 @@ import { perform } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { createDeviceAction, createGateAction } from '@floodgate/door/actions';
 import { doorOperations } from '@floodgate/door/console';
+import { COMMAND_LINE } from '@floodgate/operators';
 import type { Answer } from './partner-client.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -40,7 +41,8 @@ export const addDevice = (db: Database, eventId: number, gates: number[], name =
   perform(db, createDeviceAction, { eventId, name, gates }, OPERATOR);
 
 /** Returns the report of an event, as the operator API reads it. */
-export const readReport = (db: Database, eventId: number) => doorOperations.doorReport(db, { eventId });
+export const readReport = (db: Database, eventId: number) =>
+  doorOperations.doorReport(db, { eventId }, COMMAND_LINE);
 
 /** Whether a call changed nothing and can be repeated: too many requests, or the server is busy or ends. */
 export const isRefused = ({ status }: Answer): boolean => [429, 503].includes(status);

@@ -5,9 +5,8 @@ import { actions, cellsOf, link, table, together } from './view.ts';
 
 /** Adds the pages of operators, and of what they have changed. */
 export function addAccessPages(app: FastifyInstance, context: ConsoleContext) {
-  const add = adder(app, context);
-  add('/operators', ['access:read'], showOperators);
-  add('/audit', ['audit:read'], showAudit);
+  adder(app, context, false)('/operators', ['access:read'], showOperators);
+  adder(app, context)('/audit', ['audit:read'], showAudit);
 }
 
 const showOperators: Show = async ({ operations, read, action }) => {
@@ -18,16 +17,20 @@ const showOperators: Show = async ({ operations, read, action }) => {
   return [
     'Operators',
     table('Operators', people, (operator) => ({
-      ...cellsOf(operator, 'name', 'role', 'email', 'disabledAt', 'createdAt'),
+      ...cellsOf(operator, 'name', 'role'),
+      events: operator.eventRoles.map(({ eventId, role }) => `${eventId}: ${role}`),
+      ...cellsOf(operator, 'email', 'disabledAt', 'createdAt'),
       actions: together(
         action(operations.operatorUpdate, { name: operator.name }, 'Change'),
+        action(operations.operatorGrant, { name: operator.name }, 'Give a role for an event'),
+        action(operations.operatorRevoke, { name: operator.name }, 'Take a role'),
         action(operations.operatorResetPassword, { name: operator.name }, 'Reset password'),
         action(operations.operatorSignOut, { name: operator.name }, 'Sign out'),
       ),
     })),
     actions(action(operations.operatorCreate, {}), action(operations.tokenCreate, {})),
     table('Open sessions and tokens', open, (access) => ({
-      ...cellsOf(access, 'id', 'kind', 'name', 'scopes', 'createdAt', 'expiresAt'),
+      ...cellsOf(access, 'id', 'kind', 'name', 'scopes', 'eventIds', 'createdAt', 'expiresAt'),
       actions: action(operations.accessRevoke, { accessId: access.id }, 'Revoke'),
     })),
   ];

@@ -1,4 +1,5 @@
 import type { MailStatus } from '@floodgate/mail/console';
+import { mayUse } from '@floodgate/operators';
 import type { FastifyInstance } from 'fastify';
 import { adder, type Show } from './add-page.ts';
 import type { ConsoleContext, Operations } from './operations.ts';
@@ -9,7 +10,7 @@ export function addDeliveryPages(app: FastifyInstance, context: ConsoleContext) 
   const add = adder(app, context);
   add('/deliveries', ['mail:read'], showDeliveries);
   add('/failures', ['queue:read'], showFailures);
-  add('/processes', ['queue:read'], showProcesses);
+  adder(app, context, false)('/processes', ['queue:read'], showProcesses);
 }
 
 /** The work that waits for finalization and delivery. */
@@ -46,22 +47,26 @@ const showDeliveries: Show = async ({ operations, read, action }) => {
     'Deliveries',
     awayHtml(lags.shardsAway),
     actions(action(operations.mailTest, {})),
-    table('Readers of the journal', kindsOf(lags), ([kind, lag]) => ({
-      kind,
-      ...cellsOf(lag, 'consumers', 'behind', 'failing', 'disabled', 'oldestMs', 'oldestRetryMs'),
-    })),
+    backlog
+      ? table('Readers of the journal', kindsOf(lags), ([kind, lag]) => ({
+          kind,
+          ...cellsOf(lag, 'consumers', 'behind', 'failing', 'disabled', 'oldestMs', 'oldestRetryMs'),
+        }))
+      : '',
     table('E-mails by event', mail?.events, (status) => ({
       event: eventLink(status.eventId),
       ...mailCells(status),
     })),
-    table('Addresses that get no e-mails', suppressions, (suppression) => ({
-      ...cellsOf(suppression, 'digest', 'reason', 'eventId', 'at'),
-      actions: action(operations.mailUnsuppress, { address: suppression.digest }, 'Send again'),
-    })),
+    suppressions
+      ? table('Addresses that get no e-mails', suppressions, (suppression) => ({
+          ...cellsOf(suppression, 'digest', 'reason', 'eventId', 'at'),
+          actions: action(operations.mailUnsuppress, { address: suppression.digest }, 'Send again'),
+        }))
+      : '',
   ];
 };
 
-const showFailures: Show = async ({ operations, read, action }) => {
+const showFailures: Show = async ({ operator, operations, read, action }) => {
   const [batches, mail] = await Promise.all([
     read(operations.batchFailed, {}),
     read(operations.mailStatus, {}),
@@ -82,7 +87,9 @@ const showFailures: Show = async ({ operations, read, action }) => {
       failedAt: batch.failedAt,
       actions: action(operations.batchRedrive, { batchIds: batch.batchId }, 'Redrive'),
     })),
-    batches?.failed.length ? actions(action(operations.batchRedrive, {}, 'Redrive all')) : '',
+    batches?.failed.length && mayUse(operator, 'queue:write')
+      ? actions(action(operations.batchRedrive, {}, 'Redrive all'))
+      : '',
     table('E-mails that were not delivered', reasons, (row) => row),
   ];
 };

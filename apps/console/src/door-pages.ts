@@ -1,10 +1,10 @@
 import type { DoorReport } from '@floodgate/door/console';
 import type { FastifyInstance } from 'fastify';
+import { SHARED_PAGE } from '@floodgate/operators';
 import { html } from 'ghtml';
 import { addStream, liveHtml } from './live.ts';
 import { readBy, type ConsoleContext } from './operations.ts';
 import { adder, type PageRequest } from './add-page.ts';
-import { withoutPassCodes } from './shown-to.ts';
 import { actions, cellsOf, link, passLink, table, type Html } from './view.ts';
 
 /** The report of the command has all conflicts. */
@@ -37,8 +37,8 @@ const PAGES: { name: string; path: string; show: (report: DoorReport) => string[
 /** Adds the pages of the doors of an event, each with its stream of snapshots. */
 export function addDoorPages(app: FastifyInstance, context: ConsoleContext) {
   // All viewers get the same snapshots, so none has a whole pass reference.
-  const reportOf = async (eventId: string) =>
-    withoutPassCodes(await readBy(context, context.operations.doorReport, { eventId }));
+  const reportOf = (eventId: string) =>
+    readBy(context, context.operations.doorReport, { eventId }, SHARED_PAGE);
   for (const { name, path, show, forms } of PAGES) {
     const htmlOf = (report: DoorReport) => [alertOf(report), ...show(report)].join('\n');
     adder(app, context)(`/events/:eventId/door${path}`, SCOPES, async (request) => {
@@ -55,12 +55,16 @@ export function addDoorPages(app: FastifyInstance, context: ConsoleContext) {
         actions(...(forms?.(report, eventId, request) ?? [])),
       ];
     });
-    addStream(app, context, `/events/:eventId/door${path}`, SCOPES, async (eventId) => {
-      const take = async () => htmlOf(await reportOf(eventId));
-      // Throws if there is no such event.
-      await take();
-      return take;
-    });
+    addStream(app, context, `/events/:eventId/door${path}`, SCOPES, (eventId) => ({
+      key: eventId,
+      admits: () => true,
+      open: async () => {
+        const take = async () => htmlOf(await reportOf(eventId));
+        // Throws if there is no such event.
+        await take();
+        return take;
+      },
+    }));
   }
 }
 

@@ -1,4 +1,3 @@
-import { mayUse } from '@floodgate/operators';
 import { sumSeats, type DescribedTicket } from '@floodgate/tickets/console';
 import { STATES } from '@floodgate/waiting-list/console';
 import type { FastifyInstance } from 'fastify';
@@ -18,11 +17,11 @@ export function addEventPages(app: FastifyInstance, context: ConsoleContext) {
 
 const NO_SEATS = { tickets: null, capacity: null, taken: null, left: null };
 
-const showLaunches: Show = async ({ operator, operations, db, query, read, action }) => {
+const showLaunches: Show = async ({ may, operations, db, query, read, action }) => {
   const archived = query['archived'] === 'true';
   const [events = [], seats] = await Promise.all([
     read(operations.eventList, { archived }),
-    mayUse(operator, 'tickets:read') ? sumSeats(db) : new Map<number, never>(),
+    may('tickets:read') ? sumSeats(db) : new Map<number, never>(),
   ]);
   const other = archived ? link('/', 'Other events') : link('/?archived=true', 'Archived events');
   return [
@@ -63,7 +62,7 @@ const OF_EVENT = [
   'stoppedTickets',
 ] as const;
 
-const showEvent: Show = async ({ operator, operations, params: { eventId }, read, action }) => {
+const showEvent: Show = async ({ may, operations, params: { eventId }, read, action }) => {
   const event = (await read(operations.eventShow, { eventId }))!;
   const [tickets, webhooks, mail] = await Promise.all([
     read(operations.ticketList, { eventId }),
@@ -90,7 +89,7 @@ const showEvent: Show = async ({ operator, operations, params: { eventId }, read
       action(operations.ticketStopAll, { eventId }),
       action(operations.ticketResumeAll, { eventId }),
     ),
-    mayUse(operator, 'attendees:read') ? actions(...ofAttendees) : '',
+    may('attendees:read') ? actions(...ofAttendees) : '',
     table('E-mails', mail?.events, mailCells),
     actions(
       action(operations.mailEnable, { eventId }, 'Enable'),

@@ -2,8 +2,8 @@ import { InvalidInput } from '@floodgate/service';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
-import type { Operation, OperatorPrincipal } from '@floodgate/operators';
-import { callerOf, filledInput, type ConsoleContext, type Operations } from './operations.ts';
+import { Forbidden, type Operation, type OperatorPrincipal } from '@floodgate/operators';
+import { callerOf, filledInput, mayOpen, type ConsoleContext, type Operations } from './operations.ts';
 import { problemOf, Refusal, requireScope } from './principals.ts';
 import { resultPages } from './result-pages.ts';
 import { alertHtml, awayHtml, eventLink, form, passLink, sendPage, table, type Texts } from './view.ts';
@@ -48,7 +48,8 @@ export function addForms(app: FastifyInstance, context: ConsoleContext) {
     form({ summary, input, action: `/do/${id}`, given, back, invalid });
   app.get<{ Params: { id: string }; Querystring: Texts }>('/do/:id', (request, reply) => {
     const operation = find(request.params.id);
-    requireScope(request, operation.scope);
+    const operator = requireScope(request, operation.scope);
+    if (!mayOpen(operator, operation)) throw new Forbidden(operation.scope, true);
     const { back, ...given } = request.query;
     return sendPage(reply, operation.summary, formOf(operation, given, pageOf(back)));
   });

@@ -1,33 +1,49 @@
-import { findOpenAccess, type Scope } from '@floodgate/operators';
+import { findOpenAccess, mayUse, mayUseFor, SHARED_PAGE } from '@floodgate/operators';
+import type { OperatorPrincipal, Scope } from '@floodgate/operators';
 import { reasonOf, repeat } from '@floodgate/service';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import type { ServerResponse } from 'node:http';
 import { adder } from './add-page.ts';
 import { backlogCells, kindsOf } from './delivery-pages.ts';
-import { readBy, type ConsoleContext } from './operations.ts';
+import { admitToPage, readBy, type ConsoleContext } from './operations.ts';
 import { requireScope } from './principals.ts';
 import { actions, alertHtml, awayHtml, fields, table } from './view.ts';
 
 const INTERVAL_MS = 1_000;
 /** The pace is that of the last seconds. */
 const PACE_SECONDS = 5;
-const SCOPES = ['events:read', 'tickets:read', 'queue:read'] as const;
+const SCOPES = ['events:read', 'tickets:read'] as const;
+/** For all events: the figures of the installation. */
+const OF_INSTALLATION = 'queue:read';
 
 /** Resolves to the next snapshot of something as HTML. */
 type Take = () => Promise<string>;
 
+/** Those who watch the same snapshots. */
+interface Audience {
+  /** All viewers with the same key watch one stream. */
+  key: string;
+  /** Returns whether an operator is still one of them. */
+  admits: (operator: OperatorPrincipal) => boolean;
+  /** Resolves to what they watch. */
+  open: () => Promise<Take>;
+}
+
 /**
- * Sends snapshots while somebody watches: one per second for all viewers. A viewer whose session has ended
- * gets no more.
+ * Sends snapshots while somebody watches: one per second for all viewers. A viewer whose session has ended,
+ * or whose roles have changed, gets no more.
  */
-function startStream({ db, log }: ConsoleContext, take: Take) {
+function startStream({ db, log }: ConsoleContext, { admits }: Audience, take: Take) {
   const viewers = new Set<{ accessId: string; response: ServerResponse }>();
   const next = async () => {
     const all = [...viewers];
     const ids = all.map(({ accessId }) => accessId);
     const [snapshot, open] = await Promise.all([take(), findOpenAccess(db, ids)]);
-    for (const { accessId, response } of all) if (!open.has(accessId)) response.end();
+    for (const { accessId, response } of all) {
+      const operator = open.get(accessId);
+      if (!operator || !admits(operator)) response.end();
+    }
     return snapshot;
   };
   const send = async () => {
@@ -54,26 +70,31 @@ export function addStream(
   context: ConsoleContext,
   path: `/${string}:eventId${string}`,
   scopes: readonly Scope[],
-  open: (eventId: string) => Promise<Take>,
+  audienceOf: (eventId: string, operator: OperatorPrincipal) => Audience,
 ) {
   const streams = new Map<string, ReturnType<typeof startStream>>();
   app.get<{ Params: { eventId: string } }>(`${path}/events`, async (request, reply) => {
-    const { accessId } = requireScope(request, ...scopes);
+    const operator = requireScope(request, ...scopes);
+    const { accessId } = operator;
     const { eventId } = request.params;
-    const take = await open(eventId);
+    await admitToPage(context, operator, scopes, { address: { eventId }, isList: false });
+    const { key, open, ...rest } = audienceOf(eventId, operator);
+    const take = await open();
+    const admits = (now: OperatorPrincipal) =>
+      rest.admits(now) && scopes.every((scope) => mayUseFor(now, scope, Number(eventId)));
     reply.hijack();
     const response = reply.raw;
     // Nobody would remove a viewer who has left already.
     if (response.destroyed) return;
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     response.flushHeaders();
-    const stream = streams.getOrInsertComputed(eventId, () => startStream(context, take));
+    const stream = streams.getOrInsertComputed(key, () => startStream(context, { key, open, admits }, take));
     const viewer = { accessId, response };
     stream.viewers.add(viewer);
     response.on('close', () => {
       stream.viewers.delete(viewer);
       if (stream.viewers.size > 0) return;
-      streams.delete(eventId);
+      streams.delete(key);
       stream.stop();
     });
   });
@@ -90,9 +111,9 @@ export const liveHtml = (address: string, snapshot: string) =>
 /** Adds the page of a live launch, and its stream of snapshots. */
 export function addLive(app: FastifyInstance, context: ConsoleContext) {
   const path = '/live/:eventId';
-  adder(app, context)(path, SCOPES, async ({ operations, params: { eventId }, read, action }) => {
-    const event = await readBy(context, operations.eventShow, { eventId });
-    const snapshot = await takeSnapshot(context, eventId);
+  adder(app, context)(path, SCOPES, async ({ operator, operations, params: { eventId }, read, action }) => {
+    const event = await readBy(context, operations.eventShow, { eventId }, SHARED_PAGE);
+    const snapshot = await takeSnapshot(context, eventId, mayUse(operator, OF_INSTALLATION));
     const webhooks = await read(operations.webhookList, { eventId });
     const links = [
       ...snapshot.tickets.map(({ id: ticketId, title, active }) => {
@@ -112,27 +133,42 @@ export function addLive(app: FastifyInstance, context: ConsoleContext) {
     const main = liveHtml(`/live/${eventId}`, snapshotHtml([snapshot]));
     return [`Launch: ${event.name}`, main, actions(...links)];
   });
-  addStream(app, context, path, SCOPES, async (eventId) => {
-    await readBy(context, context.operations.eventShow, { eventId });
-    let snapshots: Snapshot[] = [];
-    return async () => {
-      snapshots = [...snapshots.slice(-PACE_SECONDS), await takeSnapshot(context, eventId)];
-      return snapshotHtml(snapshots);
+  addStream(app, context, path, SCOPES, (eventId, operator) => {
+    const isWhole = mayUse(operator, OF_INSTALLATION);
+    return {
+      key: `${eventId} ${isWhole ? 'with the installation' : ''}`,
+      admits: (now) => !isWhole || mayUse(now, OF_INSTALLATION),
+      open: async () => {
+        await readBy(context, context.operations.eventShow, { eventId }, SHARED_PAGE);
+        let snapshots: Snapshot[] = [];
+        return async () => {
+          snapshots = [...snapshots.slice(-PACE_SECONDS), await takeSnapshot(context, eventId, isWhole)];
+          return snapshotHtml(snapshots);
+        };
+      },
     };
   });
 }
 
-async function takeSnapshot(context: ConsoleContext, eventId: string) {
-  const { db, operations } = context;
-  const [tickets, processes, backlog] = await Promise.all([
-    readBy(context, operations.ticketList, { eventId }),
-    operations.processList(db, {}),
-    operations.backlogShow(db, {}),
+async function takeSnapshot(context: ConsoleContext, eventId: string, isWhole: boolean) {
+  const { operations } = context;
+  const [tickets, installation] = await Promise.all([
+    readBy(context, operations.ticketList, { eventId }, SHARED_PAGE),
+    isWhole ? readInstallation(context) : undefined,
   ]);
-  return { at: performance.now(), tickets, processes, backlog };
+  return { at: performance.now(), tickets, installation };
+}
+
+async function readInstallation({ db, operations }: ConsoleContext) {
+  const [processes, backlog] = await Promise.all([
+    operations.processList(db, {}, SHARED_PAGE),
+    operations.backlogShow(db, {}, SHARED_PAGE),
+  ]);
+  return { processes, backlog };
 }
 
 type Snapshot = Awaited<ReturnType<typeof takeSnapshot>>;
+type Installation = NonNullable<Snapshot['installation']>;
 
 const rate = (perSecond: number) => `${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`;
 
@@ -142,6 +178,25 @@ function snapshotHtml(snapshots: readonly Snapshot[]) {
   const seconds = (last.at - first.at) / 1_000;
   const paceOf = (now: number, before = now) => (seconds > 0 ? (now - before) / seconds : 0);
   const takenBefore = new Map(first.tickets.map(({ id, taken }) => [id, taken]));
+  return [
+    awayHtml(last.installation?.backlog.deliveries.shardsAway),
+    table('Tickets', last.tickets, ({ id, title, active, capacity, taken, left }) => {
+      const pace = paceOf(taken, takenBefore.get(id));
+      const soldOut =
+        left === 0 ? 'sold out' : pace > 0 ? `in ${Math.ceil(left / pace)} s at this rate` : null;
+      return { ticket: title, onSale: active, capacity, taken, left, pace: rate(pace), soldOut };
+    }),
+    ...(first.installation && last.installation
+      ? installationHtml(first.installation, last.installation, paceOf)
+      : []),
+  ].join('\n');
+}
+
+function installationHtml(
+  first: Installation,
+  last: Installation,
+  paceOf: (now: number, before?: number) => number,
+) {
   const running = Object.groupBy(last.processes, ({ service }) => service);
   const apis = running['api'] ?? [];
   const before = new Map(first.processes.map(({ id, facts }) => [id, facts.refused]));
@@ -151,21 +206,13 @@ function snapshotHtml(snapshots: readonly Snapshot[]) {
       refused[code] = (refused[code] ?? 0) + paceOf(count, before.get(id)?.[code]);
   const waiting = apis.reduce((sum, { facts }) => sum + (facts.waiting ?? 0), 0);
   const services = ['api', 'worker', 'delivery'].map((name) => [name, running[name]?.length ?? 0]);
-  const { deliveries } = last.backlog;
   return [
-    awayHtml(deliveries.shardsAway),
-    table('Tickets', last.tickets, ({ id, title, active, capacity, taken, left }) => {
-      const pace = paceOf(taken, takenBefore.get(id));
-      const soldOut =
-        left === 0 ? 'sold out' : pace > 0 ? `in ${Math.ceil(left / pace)} s at this rate` : null;
-      return { ticket: title, onSale: active, capacity, taken, left, pace: rate(pace), soldOut };
-    }),
     table('Refused requests of all events', Object.entries(refused), ([code, pace]) => {
       return { code, refused: rate(pace) };
     }),
     fields({ 'waiting calls': waiting, ...backlogCells(last.backlog), ...Object.fromEntries(services) }),
-    table('Deliveries', kindsOf(deliveries), ([kind, { oldestMs, oldestRetryMs, behind }]) => {
+    table('Deliveries', kindsOf(last.backlog.deliveries), ([kind, { oldestMs, oldestRetryMs, behind }]) => {
       return { kind, oldestMs, oldestRetryMs, behind };
     }),
-  ].join('\n');
+  ];
 }

@@ -1,11 +1,14 @@
 import type { Query } from '@floodgate/operators';
+import { Id, text } from '@floodgate/audit';
 import { inputOf, valueOf } from '@floodgate/audit/input';
+import { WebhookPath } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { doorOperations } from '@floodgate/door/console';
 import { eventOperations } from '@floodgate/events/console';
 import { jobOperations } from '@floodgate/jobs/console';
 import { mailOperations } from '@floodgate/mail/console';
-import { mayUse, NOBODY, type Caller, type OperatorPrincipal } from '@floodgate/operators';
+import { callerOf as callerWith, mayUse, mayUseSomewhere } from '@floodgate/operators';
+import type { Caller, Need, OperatorPrincipal, Scope, SignIn } from '@floodgate/operators';
 import { operatorOperations } from '@floodgate/operators/console';
 import { partnerOperations } from '@floodgate/partners/console';
 import { passOperations } from '@floodgate/passes/console';
@@ -15,9 +18,10 @@ import type { Logger } from '@floodgate/service';
 import { ticketOperations } from '@floodgate/tickets/console';
 import { waitingListOperations } from '@floodgate/waiting-list/console';
 import { webhookOperations } from '@floodgate/webhooks/console';
-import type { Static, TObject } from '@sinclair/typebox';
+import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { ConsoleConfig } from './config.ts';
 import type { Cookies } from './cookies.ts';
+import { EVENT_FIELDS } from './event-fields.ts';
 import type { Provider } from './identity-provider.ts';
 
 /** Returns every operation of the operator API and the console, in the order of the documentation. */
@@ -47,6 +51,8 @@ export interface ConsoleContext {
   operations: Operations;
   provider: Provider | undefined;
   cookies: Cookies;
+  /** Checks a password, with one count of wrong ones for the sign-in and for changes of a password. */
+  signIn: SignIn;
 }
 
 /** The fields of an operation, from a page: values, or texts that stand for them. */
@@ -64,15 +70,51 @@ export function filledInput<Input extends TObject>(input: Input, given: object) 
   });
 }
 
-export const callerOf = (operator: OperatorPrincipal): Caller => ({
-  name: operator.name,
-  may: (scope) => mayUse(operator, scope),
+/** Returns an operator as the caller of operations, each of which admits it to what its input names. */
+export const callerOf = (operator: OperatorPrincipal): Caller => callerWith(operator, EVENT_FIELDS);
+
+/** Returns whether no field of an operation names something of an event: it needs its scope for all events. */
+const isOfNoEvent = ({ input, isList = false }: Need) =>
+  !isList && !Object.keys(input.properties).some((field) => Object.hasOwn(EVENT_FIELDS, field));
+
+/**
+ * Returns whether the form of an operation is shown to an operator. `may`: on a page, whether it has a scope
+ * for what the page shows.
+ */
+export const mayOpen = (operator: OperatorPrincipal, need: Need, may?: Caller['may']) =>
+  isOfNoEvent(need) ? mayUse(operator, need.scope) : (may ?? anywhere(operator))(need.scope);
+
+const anywhere = (operator: OperatorPrincipal) => (scope: Scope) => mayUseSomewhere(operator, scope);
+
+/** The fields of the address of a page that name what it shows. */
+const OfPage = Type.Object({
+  eventId: Type.Optional(Id),
+  ticketId: Type.Optional(Id),
+  webhookId: Type.Optional(WebhookPath.properties.webhookId),
+  passReference: Type.Optional(text(1, 255)),
 });
 
-/** Reads by an operation. By default for nobody in particular: viewers of one page share what it shows. */
+/**
+ * Resolves to the operator as the caller of a page: `may` is for what the page shows. Throws as operations do.
+ * `isList`: without something of an event in its address, the page lists things of events.
+ */
+export async function admitToPage(
+  { db }: ConsoleContext,
+  operator: OperatorPrincipal,
+  scopes: readonly Scope[],
+  { address, isList }: { address: object; isList: boolean },
+) {
+  const input = filledInput(OfPage, address);
+  let admitted = callerOf(operator);
+  for (const scope of scopes)
+    admitted = await callerOf(operator).admit(db, { scope, input: OfPage, isList }, input);
+  return admitted;
+}
+
+/** Reads by an operation, with fields of a page. */
 export const readBy = <Input extends TObject, Result>(
   { db }: ConsoleContext,
   operation: Query<Input, Result>,
   given: Filled<Input>,
-  caller = NOBODY,
+  caller: Caller,
 ) => operation.run(db, filledInput(operation.input, given), caller);

@@ -1,11 +1,11 @@
 import swagger from '@fastify/swagger';
 import { fromJson, inputOf, valueOf } from '@floodgate/audit/input';
-import type { Operation } from '@floodgate/operators';
+import { OwnPassword, type Operation } from '@floodgate/operators';
 import { Type, type TObject, type TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addAccountApi } from './account.ts';
 import { callerOf, type ConsoleContext } from './operations.ts';
 import { Problem, requireScope } from './principals.ts';
-import { shownTo } from './shown-to.ts';
 
 /** Adds a route below /operator/v1 for each operation, and the OpenAPI document. */
 export async function addOperatorApi(app: FastifyInstance, context: ConsoleContext) {
@@ -36,12 +36,25 @@ export async function addOperatorApi(app: FastifyInstance, context: ConsoleConte
       api.setValidatorCompiler(() => () => true);
       api.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
       for (const operation of Object.values(context.operations)) addRoute(api, operation, context);
+      addAccountApi(api, context, ACCOUNT);
       api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
       done();
     },
     { prefix: '/operator/v1' },
   );
 }
+
+const answers = { 200: Type.Unknown({ description: 'The result' }), default: Problem };
+
+/** It belongs to a session, so it is no operation: the command line has none. */
+const ACCOUNT = {
+  operationId: 'accountPassword',
+  summary: 'Change your own password, and end your other sessions',
+  description: 'Requires the session of an operator, and no scope. A token has no password.',
+  tags: ['access'],
+  body: describe(OwnPassword),
+  response: answers,
+};
 
 function addRoute(api: FastifyInstance, operation: Operation, { db }: ConsoleContext) {
   const { method, path, id, scope, summary, input } = operation;
@@ -59,11 +72,11 @@ function addRoute(api: FastifyInstance, operation: Operation, { db }: ConsoleCon
       tags: [scope.split(':')[0]!],
       ...(inPath.length > 0 && { params: describe(Type.Pick(input, inPath)) }),
       ...(hasRest && { [hasBody ? 'body' : 'querystring']: describe(rest) }),
-      response: { 200: Type.Unknown({ description: 'The result' }), default: Problem },
+      response: answers,
     },
     handler: async (request) => {
       const operator = requireScope(request, scope);
-      return shownTo(operator, await operation.run(db, sentInput(input, request), callerOf(operator)));
+      return operation.run(db, sentInput(input, request), callerOf(operator));
     },
   });
 }
@@ -72,18 +85,20 @@ function addRoute(api: FastifyInstance, operation: Operation, { db }: ConsoleCon
  * Returns the schema as JSON Schema, which has no types for times and regular expressions, and knows no
  * command line.
  */
-const describe = (schema: TSchema) =>
-  JSON.parse(
+function describe(schema: TSchema): object {
+  return JSON.parse(
     JSON.stringify(schema, withoutOptions),
     (_key, node: Partial<Record<string, unknown>> | null) => {
       if (node?.['type'] === 'Date') return { ...node, type: 'string', format: 'date-time' };
       if (node?.['type'] !== 'RegExp') return node;
       return { type: 'string', pattern: node['source'], description: node['description'] };
     },
-  );
+  ) as object;
+}
 
-const withoutOptions = (key: string, value: unknown) =>
-  key === 'option' && typeof value === 'string' ? undefined : value;
+function withoutOptions(key: string, value: unknown) {
+  return key === 'option' && typeof value === 'string' ? undefined : value;
+}
 
 /** Returns the input in path, query and body. A field of the path replaces one of the body. */
 function sentInput<Input extends TObject>(input: Input, { params, query, body }: FastifyRequest) {

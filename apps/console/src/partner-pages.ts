@@ -8,8 +8,8 @@ import { actions, cellsOf, fields, inputField, link, table, together } from './v
 
 /** Adds the pages of partners, and of one registration. */
 export function addPartnerPages(app: FastifyInstance, context: ConsoleContext) {
-  const add = adder(app, context);
-  add('/registrations', ['registrations:read'], showRegistration);
+  adder(app, context)('/registrations', ['registrations:read'], showRegistration);
+  const add = adder(app, context, false);
   add('/partners', ['partners:read'], showPartners);
   add('/partners/:partnerId', ['partners:read'], showPartner);
 }

@@ -1,5 +1,5 @@
 import { statementFailure } from '@floodgate/database';
-import { findPrincipal, mayUse } from '@floodgate/operators';
+import { findPrincipal, Forbidden, mayUseSomewhere } from '@floodgate/operators';
 import type { OperatorPrincipal, Scope } from '@floodgate/operators';
 import { Failure, InvalidInput, NotFound, QueueFull, sqlStateOf, type Logger } from '@floodgate/service';
 import { Type, type Static } from '@sinclair/typebox';
@@ -44,6 +44,7 @@ const GRANT = 'Run "floodgate migrate": it grants what the console needs.';
 /** Returns the problem of an error. Logs it if it is unexpected. */
 export function problemOf(error: unknown, { id, routeOptions }: FastifyRequest, log: Logger): Problem {
   if (error instanceof Refusal) return error.problem;
+  if (error instanceof Forbidden) return { status: 403, title: 'You may not do this', detail: error.message };
   if (error instanceof InvalidInput) return { status: 422, title: 'Invalid input', invalid: error.rules };
   if (error instanceof NotFound) return { status: 404, title: 'Not found', detail: error.message };
   if (error instanceof Failure) return { status: 409, title: 'Not possible', detail: error.message };
@@ -114,10 +115,18 @@ function isFromHere(request: FastifyRequest) {
   return headers.origin !== undefined && URL.parse(headers.origin)?.host === headers.host;
 }
 
-/** Returns who sends the request. Throws 401 if nobody is signed in, and 403 without one of the scopes. */
-export function requireScope({ operator }: FastifyRequest, ...scopes: Scope[]) {
+/** Returns who sends the request. Throws 401 if nobody is signed in. */
+export function requireOperator({ operator }: FastifyRequest) {
   if (!operator) throw new Refusal(401, SIGN_IN_FIRST);
-  for (const scope of scopes)
-    if (!mayUse(operator, scope)) throw new Refusal(403, 'You may not do this', `It requires ${scope}.`);
+  return operator;
+}
+
+/**
+ * Returns who sends the request. Throws 401 if nobody is signed in, and 403 if one of the scopes is missing
+ * for every event. The operation checks the event later.
+ */
+export function requireScope(request: FastifyRequest, ...scopes: Scope[]) {
+  const operator = requireOperator(request);
+  for (const scope of scopes) if (!mayUseSomewhere(operator, scope)) throw new Forbidden(scope);
   return operator;
 }

@@ -4,7 +4,6 @@ import type { TObject } from '@sinclair/typebox';
 import { encodeQR } from 'qr';
 import { html } from 'ghtml';
 import { callerOf, type Operations } from './operations.ts';
-import { shownTo } from './shown-to.ts';
 import { cellsOf, fields, type Cells } from './view.ts';
 import { webhookCells } from './webhook-pages.ts';
 
@@ -21,7 +20,7 @@ function page<Input extends TObject, Result>(
   return [
     id,
     async (db, given, operator) => {
-      const result = shownTo(operator, await run(db, given, callerOf(operator)));
+      const result = await run(db, given, callerOf(operator));
       return html`<p role="status">Done. ${note}</p>
         !${show(result)}`;
     },

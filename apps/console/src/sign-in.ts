@@ -1,4 +1,4 @@
-import { createSignIn, openSession, revokeAccess } from '@floodgate/operators';
+import { openSession, revokeAccess } from '@floodgate/operators';
 import { Type, type Static } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { html } from 'ghtml';
@@ -15,7 +15,7 @@ const MOST_BYTES = 4_096;
 const WRONG = 'The name or the password is wrong, or there were too many attempts. Wait for a minute.';
 
 /** How long a browser is known after a sign-in. */
-const DEVICE_SECONDS = 180 * 86_400;
+export const DEVICE_SECONDS = 180 * 86_400;
 
 const formHtml = (name: string, problem: string, provider?: Provider) =>
   html`!${alertHtml(problem)}
@@ -27,8 +27,7 @@ const formHtml = (name: string, problem: string, provider?: Provider) =>
     !${provider && html`<p><a href="/sign-in/provider">Sign in at ${provider.issuer.host}</a></p>`}`;
 
 /** Adds the pages to sign in and out with a password. */
-export function addSignIn(app: FastifyInstance, { db, provider, cookies }: ConsoleContext) {
-  const signIn = createSignIn(db);
+export function addSignIn(app: FastifyInstance, { db, provider, cookies, signIn }: ConsoleContext) {
   const show = (reply: FastifyReply, name = '', problem = '') =>
     sendPage(reply, 'Sign in', formHtml(name, problem, provider));
   app.get('/sign-in', (_request, reply) => show(reply));

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import formbody from '@fastify/formbody';
 import { assertReady, connectionsOf, openServicePool, ping, type Database } from '@floodgate/database';
 import { countRequests, Metrics } from '@floodgate/metrics';
-import { reportProcess } from '@floodgate/operators';
+import { createSignIn, reportProcess } from '@floodgate/operators';
 import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import manifest from '../package.json' with { type: 'json' };
 import { addAccessPages } from './access-pages.ts';
+import { addAccount } from './account.ts';
 import { ConsoleConfig } from './config.ts';
 import { cookiesOf } from './cookies.ts';
 import { addDeliveryPages } from './delivery-pages.ts';
@@ -71,7 +72,8 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   answerProblems(app, log);
   if (config.METRICS_PORT > 0) opened.use(await serveMetrics(app, db, config));
   const cookies = cookiesOf(config.CONSOLE_URL);
-  const context = { db, log, operations: operationsOf(config), provider, cookies };
+  const signIn = createSignIn(db);
+  const context = { db, log, operations: operationsOf(config), provider, cookies, signIn };
   addAssets(app);
   app.get('/health/live', () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
@@ -83,7 +85,7 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     for (const add of [addPrincipals, addSignIn, addIdentityProvider]) add(known, context);
     for (const add of [addEventPages, addPartnerPages, addWebhookPages]) add(known, context);
     for (const add of [addDeliveryPages, addAccessPages, addDoorPages]) add(known, context);
-    for (const add of [addAttendees, addForms, addLive]) add(known, context);
+    for (const add of [addAttendees, addForms, addLive, addAccount]) add(known, context);
     await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });

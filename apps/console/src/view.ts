@@ -1,4 +1,4 @@
-import { mayUse, type Operation, type OperatorPrincipal } from '@floodgate/operators';
+import { mayUse, mayUseSomewhere, type Operation, type OperatorPrincipal } from '@floodgate/operators';
 import type { TObject, TSchema } from '@sinclair/typebox';
 import type { FastifyReply } from 'fastify';
 import { html } from 'ghtml';
@@ -13,18 +13,24 @@ export type Cells = Readonly<Record<string, unknown>>;
 export const cellsOf = <Thing extends object>(thing: Thing, ...names: (keyof Thing & string)[]): Cells =>
   Object.fromEntries(names.map((name) => [name, thing[name]]));
 
-/** The pages in the menu, each with the scope that it requires. */
+/** The pages in the menu, each with the scope that it requires: for an event at least, or for all. */
 const MENU = [
-  ['/', 'Launches', 'events:read'],
-  ['/registrations', 'Registrations', 'registrations:read'],
-  ['/attendees', 'Attendees', 'attendees:read'],
-  ['/partners', 'Partners', 'partners:read'],
-  ['/deliveries', 'Deliveries', 'mail:read'],
-  ['/failures', 'Failures', 'queue:read'],
-  ['/processes', 'Processes', 'queue:read'],
-  ['/operators', 'Operators', 'access:read'],
-  ['/audit', 'Audit', 'audit:read'],
+  ['/', 'Launches', 'events:read', 'an event'],
+  ['/registrations', 'Registrations', 'registrations:read', 'an event'],
+  ['/attendees', 'Attendees', 'attendees:read', 'an event'],
+  ['/partners', 'Partners', 'partners:read', 'all'],
+  ['/deliveries', 'Deliveries', 'mail:read', 'an event'],
+  ['/failures', 'Failures', 'queue:read', 'an event'],
+  ['/processes', 'Processes', 'queue:read', 'all'],
+  ['/operators', 'Operators', 'access:read', 'all'],
+  ['/audit', 'Audit', 'audit:read', 'an event'],
 ] as const;
+
+const menuOf = (operator: OperatorPrincipal) =>
+  MENU.filter(([, , scope, of]) => (of === 'all' ? mayUse : mayUseSomewhere)(operator, scope));
+
+const roleText = ({ role, operatorId }: OperatorPrincipal) =>
+  role ?? (operatorId === null ? 'token' : 'some events');
 
 /** Answers with a page: its title and its parts as HTML. */
 export function sendPage(reply: FastifyReply, title: string, ...parts: string[]) {
@@ -56,15 +62,19 @@ const header = (operator: OperatorPrincipal, path: string) =>
   html`<strong>Floodgate</strong>
     <nav aria-label="Pages">
       <ul>
-        !${MENU.filter(([, , scope]) => mayUse(operator, scope)).map(
+        !${menuOf(operator).map(
           ([href, name]) =>
             html`<li><a href="${href}" !${href === path ? 'aria-current="page"' : ''}>${name}</a></li>`,
         )}
       </ul>
     </nav>
     <form method="post" action="/sign-out">
-      <span>${operator.name} (${operator.role ?? 'token'})</span> <button>Sign out</button>
+      <span>!${accountHtml(operator)} (${roleText(operator)})</span> <button>Sign out</button>
     </form>`;
+
+/** Returns the name of an operator, with a link to its account. A token has none. */
+const accountHtml = ({ name, operatorId }: OperatorPrincipal) =>
+  operatorId === null ? html`${name}` : html`<a href="/account">${name}</a>`;
 
 /** HTML in place of text. The class marks it, not a property: data from Postgres can have any property. */
 export class Html {
@@ -176,16 +186,11 @@ export const fields = (cells: Cells) =>
     )}
   </dl>`;
 
-/** Returns a link to the form of an operation, or nothing if the operator may not use it. */
-export function actionLink(
-  operator: OperatorPrincipal,
-  { id, scope, summary }: Operation,
-  given: object,
-  name = summary,
-) {
+/** Returns a link to the form of an operation. */
+export function actionLink({ id, summary }: Operation, given: object, name = summary) {
   const texts = Object.entries<unknown>({ ...given }).map(([field, value]) => [field, String(value)]);
   const address = `/do/${id}?${new URLSearchParams(texts).toString()}`;
-  return new Html(mayUse(operator, scope) ? html`<a class="action" href="${address}">${name}</a>` : '');
+  return new Html(html`<a class="action" href="${address}">${name}</a>`);
 }
 
 const labelled = (name: string, control: string) =>
@@ -241,6 +246,8 @@ function inputHtml(schema: TSchema, attributes: string, text: string, isRequired
 /** Returns the words that a field can have. Undefined: any text. */
 function choicesOf(schema: TSchema): string[] | undefined {
   if (schema['type'] === 'boolean') return ['true', 'false'];
-  const words = (schema['anyOf'] as TSchema[] | undefined)?.map((one) => one['const'] as unknown);
+  const words = (schema['anyOf'] as TSchema[] | undefined)?.map((one): unknown =>
+    one['type'] === 'null' ? 'none' : one['const'],
+  );
   return words?.every((word) => typeof word === 'string') ? words : undefined;
 }

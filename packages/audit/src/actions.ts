@@ -1,5 +1,6 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { parseMaskedReference } from '@floodgate/contract';
 import { inTransaction, type Database } from '@floodgate/database/connection/connect';
 import { Failure, InvalidInput, NotFound, sqlStateOf } from '@floodgate/service/failure';
 import { assertFields, wrongFields } from '@floodgate/service/load-config';
@@ -115,7 +116,7 @@ export async function performGiven<Input extends TObject, Result>(
     const changes: Change[] = [];
     const note: Note = (subject, change) => changes.push({ subject, ...change });
     const result = await action.run(transaction, known, note, actor);
-    await insertAuditEntries(transaction, actor, action.name, changes);
+    await insertAuditEntries(transaction, actor, action.name, changes, eventOf(known, actor));
     return result;
   });
   return acted.catch((error: Error & { constraint?: string }) => {
@@ -124,6 +125,13 @@ export async function performGiven<Input extends TObject, Result>(
     const Reason = sqlStateOf(error) === FOREIGN_KEY_VIOLATION ? NotFound : Failure;
     throw new Reason(reason, { cause: error });
   });
+}
+
+/** Returns the event that a partner or an input names. Other actions name it in their notes. */
+function eventOf({ eventId, passReference }: Record<string, unknown>, actor: Actor) {
+  if (typeof actor !== 'string') return actor.eventId;
+  if (typeof eventId === 'number') return eventId;
+  return typeof passReference === 'string' ? parseMaskedReference(passReference)?.eventId : undefined;
 }
 
 /** Throws InvalidInput if the input or the actor breaks a rule. Sends no statement. */

@@ -9,6 +9,8 @@ import type { Actor } from './actions.ts';
 export interface Change {
   /** Kind and id, such as "ticket:7". */
   subject: string;
+  /** The event of the thing, if the input of the action does not say it. */
+  eventId?: number | undefined;
   /** Absent or null if the thing did not exist. */
   before?: object | null;
   after?: object | null;
@@ -21,15 +23,27 @@ interface StoredChange {
   after?: Record<string, unknown> | null;
 }
 
-/** Inserts one row per change. `db` is the transaction of the changes. */
-export async function insertAuditEntries(db: Database, actor: Actor, action: string, changes: Change[]) {
+/**
+ * Inserts one row per change. `db` is the transaction of the changes. `eventId` is that of changes that name
+ * none.
+ */
+export async function insertAuditEntries(
+  db: Database,
+  actor: Actor,
+  action: string,
+  changes: Change[],
+  eventId?: number,
+) {
   if (changes.length === 0) return;
   const isOperator = typeof actor === 'string';
   await sql`
-    insert into ${sql.table(isOperator ? 'audit_log' : 'partner_audit_log')} (actor, action, subject, before, after)
-    select ${isOperator ? actor : `partner:${actor.partnerId}`}, ${action}, subject, before, after
+    insert into ${sql.table(isOperator ? 'audit_log' : 'partner_audit_log')} (
+      actor, action, event_id, subject, before, after
+    )
+    select ${isOperator ? actor : `partner:${actor.partnerId}`}, ${action},
+      coalesce("eventId", ${eventId ?? null}::integer), subject, before, after
     from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
-      as change (subject text, before jsonb, after jsonb)`.execute(db);
+      as change (subject text, "eventId" integer, before jsonb, after jsonb)`.execute(db);
 }
 
 /** A change with its time and author. */
@@ -40,21 +54,25 @@ interface Selection {
   subject?: string | undefined;
   actor?: string | undefined;
   action?: string | undefined;
+  /** Only changes of these events. Undefined: of all, and of what belongs to no event. */
+  events?: readonly number[] | undefined;
   limit: number;
 }
 
 /**
  * Returns at most `limit` entries, newest first, not older than `since` and of `subject`, `actor` and
- * `action` if these are given. The actor is an operator's name or "partner:7". Operators' and partners'
+ * `action` and `events` if these are given. The actor is an operator's name or "partner:7". Operators' and partners'
  * entries have separate ids.
  */
-export async function readAuditLog(db: Database, { since, subject, actor, action, limit }: Selection) {
+export async function readAuditLog(db: Database, selection: Selection) {
+  const { since, subject, actor, action, events, limit } = selection;
   const from = (table: string) => sql`
     select id, at, actor, action, subject, before, after from ${sql.table(table)}
     where ${since === undefined ? sql`true` : sql`at >= ${since}`}
       and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
       and ${actor === undefined ? sql`true` : sql`actor = ${actor}`}
       and ${action === undefined ? sql`true` : sql`action = ${action}`}
+      and ${events === undefined ? sql`true` : sql`event_id = any(${events}::integer[])`}
     order by id desc limit ${limit}`;
   const { rows } = await sql<StoredChange & Record<'actor' | 'action', string> & { id: number; at: Date }>`
     select * from (

@@ -5,15 +5,15 @@ import * as actions from './actions.ts';
 import { findEvent, listEvents, listShards } from './events.ts';
 import { listSellers, listSoldEvents } from './list-grants.ts';
 
-const { actionOperation, queryOperation } = operationsOn('events');
+const { actionOperation, listOperation, queryOperation } = operationsOn('events');
 
 export const eventOperations = {
-  eventList: queryOperation(
+  eventList: listOperation(
     'GET /events',
     'List events, oldest first: those that are archived, or the others',
     'eventList',
     Type.Object({ archived: Type.Optional(Flag) }),
-    (db, { archived }) => listEvents(db, archived),
+    (db, { archived }, { events }) => listEvents(db, archived, events),
   ),
   eventShow: queryOperation(
     'GET /events/{eventId}',

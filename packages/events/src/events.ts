@@ -144,12 +144,16 @@ export const findEvent = (db: Database, eventId: number): Promise<Event> =>
     .where('id', '=', eventId)
     .executeTakeFirstOrThrow(() => new NotFound('no such event'));
 
-/** Returns the events that are archived, or those that are not, oldest first. */
-export const listEvents = (db: Database, isArchived = false): Promise<Event[]> =>
+/**
+ * Returns the events that are archived, or those that are not, oldest first. `ids`: only those of these that
+ * are.
+ */
+export const listEvents = (db: Database, isArchived = false, ids?: readonly number[]): Promise<Event[]> =>
   inCamelCase(db)
     .selectFrom('events')
     .select(COLUMNS)
     .where('archivedAt', isArchived ? 'is not' : 'is', null)
+    .$if(ids !== undefined, (events) => events.where(sql<boolean>`id = any(${ids}::integer[])`))
     .orderBy('id')
     .execute();
 

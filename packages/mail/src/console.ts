@@ -10,7 +10,7 @@ import { testMailSettings, type TestMailSettings } from './settings.ts';
 export { testMailSettings };
 export type { MailStatus } from './status.ts';
 
-const { actionOperation, queryOperation } = operationsOn('mail');
+const { actionOperation, listOperation, queryOperation } = operationsOn('mail');
 const Preview = Type.Object({
   eventId: Id,
   language: updateEventAction.input.properties.language,
@@ -23,12 +23,12 @@ const Preview = Type.Object({
 
 /** The e-mails to the attendees of an event. */
 const ofEvents = {
-  mailStatus: queryOperation(
+  mailStatus: listOperation(
     'GET /mail',
     'Show the progress of e-mails',
     'mailStatus',
     Type.Object({ eventId: Type.Optional(Id) }),
-    (db, { eventId }) => readMailStatus(db, eventId),
+    (db, { eventId }, { events }) => readMailStatus(db, eventId, events),
   ),
   mailEnable: actionOperation(
     'POST /events/{eventId}/mail/enable',

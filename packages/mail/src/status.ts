@@ -46,12 +46,13 @@ interface StatusRow extends Pick<MailStatus, 'eventId' | 'state'> {
 }
 
 /**
- * Returns the progress of all events with enabled e-mails, or of one event, and the shards that did not
- * answer.
+ * Returns the progress of all events with enabled e-mails, of one event, or of those of `events`, and the
+ * shards that did not answer.
  */
 export async function readMailStatus(
   db: Database,
   ofEvent?: number,
+  events?: readonly number[],
 ): Promise<{ events: MailStatus[]; away: number[] }> {
   const { answers, away } = await askShards(await shardIds(db), async (shardId) => {
     // With `offset 0`, Postgres looks up the journal and the e-mails of each event.
@@ -72,6 +73,7 @@ export async function readMailStatus(
       ) mails
       where c.shard_id = ${shardId} and c.kind = 'mail'
         and ${ofEvent === undefined ? sql`true` : sql`c.event_id = ${ofEvent}`}
+        and ${events === undefined ? sql`true` : sql`c.event_id = any(${events}::integer[])`}
       order by c.event_id`.execute(db);
     return rows.map(({ eventId, state, ...row }) => ({ eventId, state, ...progressOf(row) }));
   });

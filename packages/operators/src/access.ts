@@ -1,78 +1,63 @@
 import { inCamelCase, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
+import { scopesOf, type EventRole, type OperatorPrincipal, type Role, type Scope } from './roles.ts';
 import { createAccessText, parseAccessText } from './secrets.ts';
 
-/**
- * The subjects of operations. `attendees`: names, addresses and answers of people. `access`: operators,
- * sessions and tokens.
- */
-const AREAS = [
-  'events',
-  'tickets',
-  'partners',
-  'registrations',
-  'attendees',
-  'webhooks',
-  'mail',
-  'passes',
-  'door',
-  'queue',
-  'audit',
-  'access',
-] as const;
-
-export type Area = (typeof AREAS)[number];
-
-export type Scope = `${Area}:${'read' | 'write'}`;
-
-export const SCOPES = AREAS.flatMap((area): Scope[] => [`${area}:read`, `${area}:write`]);
-
-/** The scopes of each role of a person. A viewer sees nothing about attendees. */
-export const ROLES = {
-  viewer: SCOPES.filter((scope) => scope.endsWith(':read') && scope !== 'attendees:read'),
-  operator: SCOPES.filter((scope) => scope !== 'access:write'),
-  owner: SCOPES,
-} satisfies Record<string, readonly Scope[]>;
-
-export type Role = keyof typeof ROLES;
-
 const SESSION_HOURS = 12;
-
-/** The person or machine that uses the console or the operator API. */
-export interface OperatorPrincipal {
-  /** The id of the session or token. */
-  accessId: string;
-  /** As in the audit log. */
-  name: string;
-  /** Null: a machine. */
-  role: Role | null;
-  scopes: readonly Scope[];
-}
-
-export const mayUse = ({ scopes }: OperatorPrincipal, scope: Scope) => scopes.includes(scope);
 
 /** Sessions and tokens that are neither expired nor revoked, and whose operator is not disabled. */
 const OPEN = sql`
   operator_access left join operators on operators.id = operator_id
   where revoked_at is null and disabled_at is null and expires_at > now()`;
 
-/** Returns those of these ids whose session or token is still open. */
+/** A session or token as it is stored, with the name and the roles of its operator. */
+interface StoredAccess {
+  id: string;
+  secretHash: Buffer;
+  operatorId: number | null;
+  name: string;
+  role: Role | null;
+  eventRoles: EventRole[];
+  scopes: Scope[] | null;
+  eventIds: number[] | null;
+  eventScopes: Scope[] | null;
+}
+
+/** Returns those of these sessions and tokens that are open. */
+async function readOpen(db: Database, ids: readonly string[]) {
+  const { rows } = await sql<StoredAccess>`
+    select operator_access.id, secret_hash, operator_id, role, scopes, event_ids, event_scopes,
+      coalesce(operators.name, 'token:' || operator_access.name) as name,
+      coalesce((
+        select json_agg(json_build_object('eventId', event_id, 'role', of_event.role))
+        from operator_event_roles of_event where of_event.operator_id = operators.id
+      ), '[]') as event_roles
+    from ${OPEN} and operator_access.id = any(${ids}::text[])`.execute(inCamelCase(db));
+  return rows;
+}
+
+function principalOf({ id: accessId, operatorId, name, role, ...stored }: StoredAccess): OperatorPrincipal {
+  const { eventRoles, eventIds, eventScopes: ofToken } = stored;
+  const eventScopes = new Map<number, readonly Scope[]>([
+    ...eventRoles.map((one) => [one.eventId, scopesOf(one.role)] as const),
+    ...(eventIds ?? []).map((eventId) => [eventId, ofToken ?? []] as const),
+  ]);
+  const scopes = operatorId === null ? (stored.scopes ?? []) : scopesOf(role);
+  return { accessId, operatorId, name, role, scopes, eventScopes };
+}
+
+/** Returns the principals of those of these ids whose session or token is still open, with their roles now. */
 export async function findOpenAccess(db: Database, ids: readonly string[]) {
-  const { rows } = await sql<{ id: string }>`
-    select operator_access.id from ${OPEN} and operator_access.id = any(${ids}::text[])`.execute(db);
-  return new Set(rows.map(({ id }) => id));
+  const open = await readOpen(db, ids);
+  return new Map(open.map((access) => [access.id, principalOf(access)]));
 }
 
 /** Returns who has this session or token. Undefined: it is unknown, expired or revoked, or its operator is disabled. */
 export async function findPrincipal(db: Database, text: string) {
   const parsed = parseAccessText(text);
   if (!parsed) return undefined;
-  const { rows } = await sql<Omit<OperatorPrincipal, 'accessId'> & { secretHash: Buffer }>`
-    select secret_hash, role, scopes, coalesce(operators.name, 'token:' || operator_access.name) as name
-    from ${OPEN} and operator_access.id = ${parsed.id}`.execute(inCamelCase(db));
-  if (!rows[0] || !parsed.isOf(rows[0].secretHash)) return undefined;
-  const { secretHash: _, ...found } = rows[0];
-  return { ...found, accessId: parsed.id, scopes: found.role ? ROLES[found.role] : found.scopes };
+  const [found] = await readOpen(db, [parsed.id]);
+  return found && parsed.isOf(found.secretHash) ? principalOf(found) : undefined;
 }
 
 /** Opens a session of an operator. Returns its text. Deletes the operator's expired sessions. */
@@ -103,4 +88,14 @@ export async function revokeAccess(db: Database, accessId: string) {
       name, (select operators.name from operators where operators.id = operator_id)
     ) as name`.execute(db);
   return rows[0]?.name;
+}
+
+/** Ends the sessions of an operator, except one if `but` names it. Returns their number. */
+export async function endSessions(db: Database, operatorId: number, but = '') {
+  const { numAffectedRows } = await sql`
+    update operator_access set revoked_at = now()
+    where operator_id = ${operatorId} and id <> ${but} and revoked_at is null and expires_at > now()`.execute(
+    db,
+  );
+  return Number(numAffectedRows);
 }

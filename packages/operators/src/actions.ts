@@ -3,43 +3,45 @@ import { defineAction, Flag, Name, oneOf, text } from '@floodgate/audit';
 import { inCamelCase, type Database } from '@floodgate/database';
 import { Failure, NotFound } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { revokeAccess, ROLES, SCOPES, type Role, type Scope } from './access.ts';
-import { createAccessText, createPassword, hashPassword } from './secrets.ts';
+import { endSessions } from './access.ts';
+import { ROLE_NAMES, type EventRole, type Role } from './roles.ts';
+import { createPassword, hashPassword } from './secrets.ts';
 
-const RoleName = oneOf(Object.keys(ROLES) as Role[], 'viewer, operator or owner');
+const ROLE_RULE = 'viewer, door-manager, operator or owner';
+export const RoleName = oneOf(ROLE_NAMES, ROLE_RULE);
+/** For all events. An operator without it has roles for named events only. */
+const RoleOrNone = Type.Union([...ROLE_NAMES.map((role) => Type.Literal(role)), Type.Null()], {
+  description: `${ROLE_RULE}, for all events; none: for named events only`,
+});
 const Email = Type.Union([text(3, 254), Type.Null()], { description: 'an e-mail address, or none' });
 /** The name of a token begins with token: in the audit log. */
 const OperatorName = Type.RegExp(/^(?!token:|partner:|device:)(?!\s)[^\p{Cc}\p{Cs}]{1,255}(?<!\s)$/u, {
   description: `${Name.description!}, without token:, partner: or device: at the start`,
 });
-const Scopes = Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), {
-  minItems: 1,
-  uniqueItems: true,
-  description: `of ${SCOPES.join(', ')}`,
-});
-
 export interface Operator {
   id: number;
   name: string;
-  role: Role;
+  /** For all events. Null: none. */
+  role: Role | null;
   email: string | null;
   disabledAt: Date | null;
   createdAt: Date;
 }
 
+/** An operator with its roles for named events. */
+export interface ListedOperator extends Operator {
+  eventRoles: EventRole[];
+}
+
 const COLUMNS = sql`id, name, role, email, disabled_at, created_at`;
 
-async function lockOperator(db: Database, name: string) {
+/** Returns an operator, which stays the same until the transaction ends. Throws NotFound if there is none. */
+export async function lockOperator(db: Database, name: string) {
   const found = await sql<Operator>`
     select ${COLUMNS} from operators where name = ${name} for update`.execute(inCamelCase(db));
   if (!found.rows[0]) throw new NotFound('no such operator');
   return found.rows[0];
 }
-
-const endSessions = (db: Database, operatorId: number) =>
-  sql`
-    update operator_access set revoked_at = now()
-    where operator_id = ${operatorId} and revoked_at is null and expires_at > now()`.execute(db);
 
 // Spells "ownr". Otherwise two owners could lose the role at the same time.
 const OWNER_LOCK = 0x6f776e72;
@@ -63,7 +65,7 @@ const TAKEN = {
 /** Adds an operator with a password, which only the result contains. */
 export const createOperatorAction = defineAction({
   name: 'operator.create',
-  input: Type.Object({ name: OperatorName, role: RoleName, email: Type.Optional(Email) }),
+  input: Type.Object({ name: OperatorName, role: RoleOrNone, email: Type.Optional(Email) }),
   refusals: TAKEN,
   run: async (db, { name, role, email = null }, note) => {
     const password = createPassword();
@@ -81,7 +83,7 @@ export const updateOperatorAction = defineAction({
   name: 'operator.update',
   input: Type.Object({
     name: Name,
-    role: Type.Optional(RoleName),
+    role: Type.Optional(RoleOrNone),
     email: Type.Optional(Email),
     disabled: Type.Optional(Flag),
   }),
@@ -123,68 +125,29 @@ export const signOutOperatorAction = defineAction({
   input: Type.Object({ name: Name }),
   run: async (db, { name }, note) => {
     const { id } = await lockOperator(db, name);
-    const ended = Number((await endSessions(db, id)).numAffectedRows);
+    const ended = await endSessions(db, id);
     if (ended > 0) note(`operator:${id}`, { after: { endedSessions: ended } });
     return { name, ended };
   },
 });
 
-const TEN_YEARS_MS = 3_650 * 86_400_000;
-const EXPIRY_RULE = 'a time in the next ten years';
-
-/** Issues a token to a machine. Only the result contains it. */
-export const createTokenAction = defineAction({
-  name: 'token.create',
-  // With "token:" before it, the name fits into the audit log.
-  input: Type.Object({
-    name: text(1, 249),
-    scopes: Scopes,
-    expiresAt: Type.Date({ description: EXPIRY_RULE, option: '--expires' }),
-  }),
-  check: ({ expiresAt }): Record<string, string> => {
-    const lifeMs = expiresAt.getTime() - Date.now();
-    return lifeMs > 0 && lifeMs <= TEN_YEARS_MS ? {} : { expiresAt: EXPIRY_RULE };
-  },
-  run: async (db, { name, scopes, expiresAt }, note) => {
-    const { text: token, id, secretHash } = createAccessText();
-    await sql`
-      insert into operator_access (id, secret_hash, name, scopes, expires_at)
-      values (${id}, ${secretHash}, ${name}, ${scopes}::text[], ${expiresAt})`.execute(db);
-    note(`access:${id}`, { after: { name, scopes, expiresAt } });
-    return { id, name, scopes, expiresAt, token };
-  },
-});
-
-export const revokeAccessAction = defineAction({
-  name: 'access.revoke',
-  input: Type.Object({
-    accessId: Type.String({ pattern: '^[0-9a-f]{16}$', description: '16 of 0–9 and a–f' }),
-  }),
-  run: async (db, { accessId }, note) => {
-    const name = await revokeAccess(db, accessId);
-    if (name === undefined) throw new NotFound('no open session or token has this id');
-    note(`access:${accessId}`, { before: { name }, after: { revoked: true } });
-    return { id: accessId, name, state: 'revoked' as const };
-  },
-});
+const selectOperators = sql`
+  select ${COLUMNS}, coalesce((
+    select json_agg(json_build_object('eventId', event_id, 'role', of_event.role) order by event_id)
+    from operator_event_roles of_event where operator_id = operators.id
+  ), '[]') as event_roles
+  from operators`;
 
 export async function listOperators(db: Database) {
-  const { rows } = await sql<Operator>`
-    select ${COLUMNS} from operators order by name`.execute(inCamelCase(db));
+  const { rows } = await sql<ListedOperator>`${selectOperators} order by name`.execute(inCamelCase(db));
   return rows;
 }
 
-/** A session or token. */
-export type OpenAccess = Record<'id' | 'kind' | 'name', string> &
-  Record<'createdAt' | 'expiresAt', Date> & { scopes: Scope[] | null };
-
-/** Returns the open sessions and tokens, newest first. */
-export async function listAccess(db: Database) {
-  const { rows } = await sql<OpenAccess>`
-    select operator_access.id, case when operator_id is null then 'token' else 'session' end as kind,
-      coalesce(operators.name, operator_access.name) as name, scopes, operator_access.created_at, expires_at
-    from operator_access left join operators on operators.id = operator_id
-    where revoked_at is null and expires_at > now()
-    order by operator_access.created_at desc`.execute(inCamelCase(db));
-  return rows;
+/** Returns an operator with its roles. Throws NotFound if there is none of this name. */
+export async function findOperator(db: Database, name: string) {
+  const { rows } = await sql<ListedOperator>`${selectOperators} where name = ${name}`.execute(
+    inCamelCase(db),
+  );
+  if (!rows[0]) throw new NotFound('no such operator');
+  return rows[0];
 }

@@ -2,16 +2,25 @@ import { Option, type Command } from '@commander-js/extra-typings';
 import type { AuditEntry } from '@floodgate/audit';
 import { actionCommands } from '@floodgate/audit/commands';
 import { record, tableOf, type Cli } from '@floodgate/command';
-import { parseExpiry, parseLimit, parseSince, parseText } from '@floodgate/command/arguments';
-import type { OpenAccess, Operator } from './actions.ts';
+import { parseExpiry, parseId, parseLimit, parseSince, parseText } from '@floodgate/command/arguments';
+import type { ListedOperator, Operator } from './actions.ts';
 import { queryCommands } from './commands.ts';
+import type { OpenAccess } from './tokens.ts';
 
-const loadActions = () => import('./actions.ts');
+const loadActions = async () => ({
+  ...(await import('./actions.ts')),
+  ...(await import('./event-roles.ts')),
+});
+const loadTokens = () => import('./tokens.ts');
 const loadOperations = async () => (await import('./console.ts')).operatorOperations;
 
 const NAME = ['<name>', 'the operator', parseText] as const;
-const ROLES = ['viewer', 'operator', 'owner'] as const;
-const roleOption = () => new Option('--role <role>', 'what the operator may do').choices(ROLES);
+const ROLES = ['viewer', 'door-manager', 'operator', 'owner'] as const;
+const roleOption = () =>
+  new Option('--role <role>', 'what the operator may do with all events; none: only roles of events').choices(
+    [...ROLES, 'none'],
+  );
+const EVENT = ['--event <id>', 'the event', parseId] as const;
 const EMAIL = 'address for the sign-in at the identity provider, or none';
 const PASSWORD = 'Keep the password now: it will not be shown again.';
 const TOKEN = 'Keep the token now: it will not be shown again.';
@@ -60,33 +69,61 @@ export function addOperatorCommands(program: Command, cli: Cli) {
   )
     .description('end the sessions of an operator at once')
     .argument(...NAME);
-  const list = (all: Operator[]) => tableOf(all.map(fieldsOf));
-  queryCommands(operator, cli, loadOperations)(
-    'list',
-    (operations) => operations.operatorList,
-    list,
-  ).description('list operators');
+  addRoleCommands(operator, cli);
+}
+
+/** Commands about the roles of operators. */
+function addRoleCommands(operator: Command, cli: Cli) {
+  const actionCommand = actionCommands(operator, cli, loadActions);
+  actionCommand(
+    'grant',
+    (actions) => actions.grantOperatorAction,
+    ({ name, eventId, role }) => `${name}: ${role} of event ${eventId}`,
+  )
+    .description('give an operator a role for one event, in place of the one it had')
+    .argument(...NAME)
+    .requiredOption(...EVENT)
+    .addOption(
+      new Option('--role <role>', 'what the operator may do with this event')
+        .choices(ROLES)
+        .makeOptionMandatory(),
+    );
+  actionCommand(
+    'revoke',
+    (actions) => actions.revokeOperatorAction,
+    ({ name, eventId }) => `${name}: no role of event ${eventId}`,
+  )
+    .description('take the role of an operator for one event; its role for all events stays')
+    .argument(...NAME)
+    .requiredOption(...EVENT);
+  const queryCommand = queryCommands(operator, cli, loadOperations);
+  const show = (one: ListedOperator) => record(operatorRow(one));
+  queryCommand('show', (operations) => operations.operatorShow, show)
+    .description('show an operator and its roles')
+    .argument(...NAME);
+  const list = (all: ListedOperator[]) => tableOf(all.map(operatorRow));
+  queryCommand('list', (operations) => operations.operatorList, list).description(
+    'list operators and their roles',
+  );
 }
 
 /** `floodgate access …` */
 export function addAccessCommands(program: Command, cli: Cli) {
   const access = program.command('access').description('sessions of operators, and tokens of machines');
-  const actionCommand = actionCommands(access, cli, loadActions);
+  const actionCommand = actionCommands(access, cli, loadTokens);
   actionCommand(
     'create-token',
     (actions) => actions.createTokenAction,
-    ({ token, id, scopes, expiresAt: expires }) => {
-      return `${record({ token, id, scopes: scopes.join(', '), expires })}\n${TOKEN}`;
+    ({ token, id, scopes, eventIds, expiresAt: expires }) => {
+      const limits = { scopes: scopes.join(', '), events: eventsText(eventIds), expires };
+      return `${record({ token, id, ...limits })}\n${TOKEN}`;
     },
   )
     .description('issue a token for the operator API, which is shown only once')
     .argument('<name>', 'its name in the audit log, after "token:"', parseText)
     .requiredOption('--scopes <scopes>', 'e.g. events:read,tickets:write', parseScopes)
-    .requiredOption(
-      '--expires <when>',
-      'a time (2027-01-31T00:00:00Z) or a duration (90d, 12h)',
-      parseExpiry,
-    );
+    .requiredOption('--expires <when>', 'a time (2027-01-31T00:00:00Z) or a duration (90d, 12h)', parseExpiry)
+    .option('--events <ids>', 'only for these events, separated by commas', parseIds);
   actionCommand(
     'revoke',
     (actions) => actions.revokeAccessAction,
@@ -94,8 +131,9 @@ export function addAccessCommands(program: Command, cli: Cli) {
   )
     .description('end a session, or revoke a token, at once')
     .argument('<accessId>', 'its id', parseText);
-  const rowOf = ({ id, kind, name, createdAt, expiresAt, scopes }: OpenAccess) => {
-    return { id, kind, name, createdAt, expiresAt, scopes: scopes?.join(', ') ?? null };
+  const rowOf = ({ id, kind, name, createdAt, expiresAt, scopes, eventIds }: OpenAccess) => {
+    const limits = { scopes: scopes?.join(', ') ?? null, events: scopes && eventsText(eventIds) };
+    return { id, kind, name, createdAt, expiresAt, ...limits };
   };
   const list = (all: OpenAccess[]) => tableOf(all.map(rowOf));
   queryCommands(access, cli, loadOperations)('list', (operations) => operations.accessList, list).description(
@@ -103,7 +141,16 @@ export function addAccessCommands(program: Command, cli: Cli) {
   );
 }
 
+const parseIds = (ids: string) => ids.split(',').map((id) => parseId(id.trim()));
 const parseScopes = (scopes: string) => scopes.split(',').map((scope) => scope.trim());
+
+const eventsText = (eventIds: number[] | null) => eventIds?.join(', ') ?? 'all';
+
+/** Returns an operator as a row: the roles of named events as in `1: operator, 7: viewer`. */
+const operatorRow = ({ eventRoles, ...operator }: ListedOperator) => ({
+  ...fieldsOf(operator),
+  events: eventRoles.map(({ eventId, role }) => `${eventId}: ${role}`).join(', ') || null,
+});
 
 const fieldsOf = ({ name, role, email, disabledAt: disabled, createdAt: created }: Operator) => {
   return { name, role, email, disabled, created };

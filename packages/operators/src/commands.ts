@@ -4,12 +4,12 @@ import type { Given } from '@floodgate/audit/input';
 import { onDatabaseRun, type Answer, type Cli } from '@floodgate/command';
 import type { Database } from '@floodgate/database';
 import type { TObject } from '@sinclair/typebox';
-import type { Caller, Query } from './operations.ts';
+import { COMMAND_LINE } from './caller.ts';
+import type { Query } from './operations.ts';
+
+export { COMMAND_LINE };
 
 type PartOfAnswer = string | (Partial<Answer> & { text: string });
-
-/** The command line reads as the owner of the tables, who may see everything. */
-export const COMMAND_LINE: Caller = { name: 'command line', may: () => true };
 
 /**
  * Returns a function that adds a command to a group. The command reads by an operation, which `choose`

@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox';
-import { Limit, readAuditLog, text } from '@floodgate/audit';
+import { Id, Limit, Name, readAuditLog, text } from '@floodgate/audit';
 import * as actions from './actions.ts';
+import { assertEvents, grantOperatorAction, listOperatorsOf, revokeOperatorAction } from './event-roles.ts';
 import { operationsOn } from './operations.ts';
 import { listProcesses } from './processes.ts';
+import { createTokenAction, listAccess, revokeAccessAction } from './tokens.ts';
 
 const { actionOperation, queryOperation } = operationsOn('access');
 const queue = operationsOn('queue');
@@ -14,6 +16,49 @@ const Selection = Type.Object({
   limit: Limit,
 });
 
+/** The roles of operators for one event. The owner of an event decides about them. */
+const rolesOfEvents = {
+  eventOperators: queryOperation(
+    'GET /events/{eventId}/operators',
+    'List the operators with a role for an event',
+    'eventOperators',
+    Type.Object({ eventId: Id }),
+    async (db, { eventId }) => {
+      await assertEvents(db, [eventId]);
+      return listOperatorsOf(db, eventId);
+    },
+  ),
+  operatorGrant: actionOperation(
+    'PUT /events/{eventId}/operators/{name}',
+    'Give an operator a role for an event',
+    grantOperatorAction,
+  ),
+  operatorRevoke: actionOperation(
+    'DELETE /events/{eventId}/operators/{name}',
+    'Take the role of an operator for an event',
+    revokeOperatorAction,
+  ),
+};
+
+/** Sessions of operators, and tokens of machines. */
+const sessions = {
+  accessList: queryOperation(
+    'GET /access',
+    'List open sessions and tokens',
+    'accessList',
+    Type.Object({}),
+    listAccess,
+  ),
+  tokenCreate: actionOperation('POST /tokens', 'Issue a token to a machine', createTokenAction, {
+    secret: 'token',
+  }),
+  accessRevoke: actionOperation(
+    'DELETE /access/{accessId}',
+    'End a session or revoke a token',
+    revokeAccessAction,
+  ),
+};
+
 export const operatorOperations = {
   processList: queue.queryOperation(
     'GET /processes',
@@ -22,12 +67,12 @@ export const operatorOperations = {
     Type.Object({}),
     listProcesses,
   ),
-  auditList: audit.queryOperation(
+  auditList: audit.listOperation(
     'GET /audit',
     'List changes, newest first',
     'auditList',
     Selection,
-    (db, selection) => readAuditLog(db, { limit: 50, ...selection }),
+    (db, selection, { events }) => readAuditLog(db, { limit: 50, ...selection, events }),
   ),
   operatorList: queryOperation(
     'GET /operators',
@@ -35,6 +80,13 @@ export const operatorOperations = {
     'operatorList',
     Type.Object({}),
     actions.listOperators,
+  ),
+  operatorShow: queryOperation(
+    'GET /operators/{name}',
+    'Show an operator and its roles',
+    'operatorShow',
+    Type.Object({ name: Name }),
+    (db, { name }) => actions.findOperator(db, name),
   ),
   operatorCreate: actionOperation('POST /operators', 'Add an operator', actions.createOperatorAction, {
     secret: 'password',
@@ -55,19 +107,6 @@ export const operatorOperations = {
     'End the sessions of an operator',
     actions.signOutOperatorAction,
   ),
-  accessList: queryOperation(
-    'GET /access',
-    'List open sessions and tokens',
-    'accessList',
-    Type.Object({}),
-    actions.listAccess,
-  ),
-  tokenCreate: actionOperation('POST /tokens', 'Issue a token to a machine', actions.createTokenAction, {
-    secret: 'token',
-  }),
-  accessRevoke: actionOperation(
-    'DELETE /access/{accessId}',
-    'End a session or revoke a token',
-    actions.revokeAccessAction,
-  ),
+  ...rolesOfEvents,
+  ...sessions,
 };

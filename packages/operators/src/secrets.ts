@@ -32,14 +32,22 @@ export async function isPassword(password: string, stored: string | null) {
 }
 
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
-const PASSWORD = new RegExp(`^[${LETTERS}]{19}$`);
-
 /** Returns a password that a person can type. It has 95 random bits. */
 export const createPassword = () =>
   Array.from(randomBytes(19), (byte) => LETTERS[byte % LETTERS.length]).join('');
 
-/** Returns whether the text can be a password. All passwords are made here. Other texts need no hash to be refused. */
-export const hasPasswordForm = (text: string) => PASSWORD.test(text);
+/** In Unicode characters. */
+export const SHORTEST_PASSWORD = 12;
+export const LONGEST_PASSWORD = 128;
+
+/**
+ * Returns whether the text can be a password: made here, or chosen by an operator. Others need no hash to be
+ * refused.
+ */
+export function hasPasswordForm(text: string) {
+  const { length } = Array.from(text);
+  return length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD;
+}
 
 const ACCESS = /^fgo_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 

@@ -4,11 +4,11 @@ import { createFairQueue } from '@floodgate/service/fair-queue';
 import { sql } from 'kysely';
 import { createDeviceText, hasPasswordForm, isPassword, parseDeviceText } from './secrets.ts';
 
-// Anybody can try to sign in, and a check of a password takes about 0.3 s of a core. Four rules keep
-// strangers from locking operators out: a text that cannot be a password is refused without a check;
-// strangers are served in rotation, by address and then by name; the more passwords of an address were wrong,
-// the later it learns that the next one is; and a browser that has signed in before has a queue and a count
-// of failures of its own.
+// Anybody can try to sign in, and a check of a password takes about 0.3 s of a core. Four rules keep strangers
+// from locking operators out: a text that is too short for a password is refused without a check; strangers are
+// served in rotation, by address and then by name; the more passwords of an address were wrong, the later it
+// learns that the next one is; and a browser that has signed in before has a queue and a count of failures of
+// its own.
 
 /** Wrong passwords before further ones have to wait. One of them is forgotten in each period. */
 const MOST_FAILURES = 5;
@@ -39,6 +39,15 @@ interface Attempt {
   isWanted: () => boolean;
 }
 
+/** An operator who gave the right password. */
+interface SignedIn {
+  operatorId: number;
+  /** The text by which the browser is known from now on. */
+  device: string;
+}
+
+export type SignIn = (attempt: Attempt) => Promise<SignedIn | undefined>;
+
 interface Operator {
   id: number;
   passwordHash: string;
@@ -50,7 +59,7 @@ interface Operator {
  * core, known browsers another. Throws QueueFull if too many wait. `compare` compares a password with a
  * stored hash.
  */
-export function createSignIn(db: Database, clock = systemClock, compare = isPassword) {
+export function createSignIn(db: Database, clock = systemClock, compare = isPassword): SignIn {
   const strangers = createStrangersQueue(clock);
   const known = createFairQueue({ ...LIMITS, clock });
   const failures = createFailureCounts(clock);

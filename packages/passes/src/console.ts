@@ -58,6 +58,9 @@ export const passOperations = {
   ),
 };
 
+/** Returns the event that the text of a pass names. Its signature is not checked. */
+export const eventOfToken = (token: string) => parsePass(token)?.eventId;
+
 /** After an upgrade from a release that did not store public keys, or a restore. */
 const NOT_STORED =
   'the API stores the public key of this pass when it next signs or shows one; try again then';

@@ -12,11 +12,13 @@ import { EXPORT_FORMATS, exportRegistrations, SEPARATORS } from './export/export
 import { assertFilter, PERSONAL_FIELDS, RegistrationFilter } from './filter/filter.ts';
 import { countMatches, findMatches } from './filter/matches.ts';
 import { AttendeeQuery, findAttendees, State } from './find/find-attendees.ts';
-import { listFailedBatches, readBacklog } from './finalize/backlog.ts';
+import { findEventsOfFailed, listFailedBatches, readBacklog } from './finalize/backlog.ts';
 import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
 import { findPrice } from './price/price-of.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { entryOf, findAttendee } from './status/find-registrations.ts';
+
+export { findEventsOfFailed };
 
 const { actionOperation, queryOperation } = operationsOn('registrations');
 const attendees = operationsOn('attendees');
@@ -132,13 +134,13 @@ export const registrationOperations = {
     },
   ),
   // Not a GET: proxies log addresses, which must not contain names.
-  attendeeFind: attendees.queryOperation(
+  attendeeFind: attendees.listOperation(
     'POST /attendees/find',
     'Find attendees, also on waiting lists, by words of the name, parts of the e-mail address, digits of the ' +
       "phone number, the partner's reference or the pass reference, or list those of an event, the newest first",
     'attendeeFind',
     Type.Object({ ...AttendeeQuery.properties, limit }),
-    (db, { limit: most = 100, ...query }) => findAttendees(db, query, most),
+    (db, { limit: most = 100, ...query }, { events }) => findAttendees(db, query, most, events),
   ),
   registrationCancel: actionOperation(
     'POST /registrations/{passReference}/cancel',
@@ -171,12 +173,13 @@ export const queueOperations = {
     Type.Object({}),
     async (db) => ({ ...(await readBacklog(db)), deliveries: await readLags(db) }),
   ),
-  batchFailed: queue.queryOperation(
+  batchFailed: queue.listOperation(
     'GET /batches/failed',
     'List failed batches, the oldest first',
     'batchFailed',
     Type.Object({ eventId: typedAs('--event', Type.Optional(Id)), limit }),
-    (db, { eventId, limit: most = 100 }) => listFailedBatches(db, { eventId, limit: most }),
+    (db, { eventId, limit: most = 100 }, { events }) =>
+      listFailedBatches(db, { eventId, events, limit: most }),
   ),
   // It performs its action in each shard.
   batchRedrive: defineChange(

@@ -105,7 +105,9 @@ export const updateTicketAction = defineAction({
     const [wasSoldOut, isSoldOut] = [before, ticket].map(({ taken, capacity }) => taken === capacity);
     if (wasSoldOut !== isSoldOut) await publishTicketState(db, before);
     const ended = withHolds ? { endedHolds: await endHolds(db, before.shardId, [ticketId]) } : {};
-    note(`ticket:${ticketId}`, { before: settingsOf(before), after: { ...settingsOf(ticket), ...ended } });
+    const { eventId } = before;
+    const after = { ...settingsOf(ticket), ...ended };
+    note(`ticket:${ticketId}`, { eventId, before: settingsOf(before), after });
     return { ...describeTicket(ticket), ...ended };
   },
 });
@@ -125,11 +127,11 @@ export const allocateTicketAction = defineAction({
     ...(releasesAt && reserved === 0 && { releasesAt: 'only with reserved seats' }),
   }),
   run: async (db, { ticketId, partnerId, reserved = 0, cap = null, releasesAt = null }, note) => {
-    const { before, after } = await allocate(db, ticketId, partnerId, { reserved, cap, releasesAt });
+    const { eventId, before, after } = await allocate(db, ticketId, partnerId, { reserved, cap, releasesAt });
     const [was = null, is = null] = [before, after].map((all) =>
       all.find((one) => one.partnerId === partnerId),
     );
-    note(`ticket:${ticketId}`, { before: { allocation: was }, after: { allocation: is } });
+    note(`ticket:${ticketId}`, { eventId, before: { allocation: was }, after: { allocation: is } });
     return after;
   },
 });

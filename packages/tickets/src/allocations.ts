@@ -75,7 +75,7 @@ export async function allocate(db: Database, ticketId: number, partnerId: number
     .set({ allocated: after.length > 0 })
     .where((where) => where.and({ shardId, id: ticketId }))
     .execute();
-  return { before, after };
+  return { eventId, before, after };
 }
 
 async function countTaken(db: Database, shard: number, ticket: number, partner: number) {

@@ -129,6 +129,14 @@ export async function findTicket(db: Database, ticketId: number) {
   return found;
 }
 
+/** Returns the event of a ticket. Undefined: no shard that answers has the ticket. */
+export async function findEventOfTicket(db: Database, ticketId: number) {
+  const { answers } = await askShards(await shardIds(db), (shardId) =>
+    selectTicket(db, shardId, ticketId).executeTakeFirst(),
+  );
+  return answers.find((answer) => answer !== undefined)?.eventId;
+}
+
 /**
  * Locks a ticket and returns it with its shard, which its event does not leave until the transaction ends.
  * Throws Failure if it does not exist, or may be in a shard that does not answer.

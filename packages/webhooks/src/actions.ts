@@ -262,7 +262,11 @@ function onWebhook<Input extends OnOneWebhook, Effect extends object>({
       const endpoint = await findEndpoint(db, before);
       const after = endpoint && { ...audited(endpoint), ...result.noted };
       if (JSON.stringify(after) !== JSON.stringify(audited(before)))
-        note(`webhook:${before.id}`, { before: audited(before), ...(after && { after }) });
+        note(`webhook:${before.id}`, {
+          eventId: before.eventId,
+          before: audited(before),
+          ...(after && { after }),
+        });
       return { endpoint: endpoint ?? before, ...result.effect };
     },
   });

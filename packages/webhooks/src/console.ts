@@ -147,6 +147,10 @@ function shownAfter(result: Effect | Refused) {
   return { ...shownOf(endpoint, keys), ...made };
 }
 
+/** Returns the event of a webhook, or undefined if there is none with this id. */
+export const findEventOfWebhook = async (db: Database, id: string) =>
+  (await findEndpointAnywhere(db, id))?.eventId;
+
 async function requireEndpoint(db: Database, id: string) {
   const endpoint = await findEndpointAnywhere(db, id);
   if (!endpoint) throw new NotFound('no such webhook');

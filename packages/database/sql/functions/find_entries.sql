@@ -1,5 +1,5 @@
 -- Returns the serials of up to "most" registrations and entries of waiting lists that match all terms (see
--- query_of_term) and are of the event, if one is given. With "older_than", in descending order; otherwise those after
+-- query_of_term) and are of these events, if they are given. With "older_than", in descending order; otherwise those after
 -- "newer_than", in ascending order.
 --
 -- It searches one bucket after the other (see words_of_entry) and ends when it has enough. So a common word costs
@@ -8,7 +8,7 @@
 -- An index would read every row of a common word, also if another word is rare. So the term that is rarest in a sample
 -- is looked up first, and the others are compared with the few rows that it finds.
 create or replace function find_entries(
-  shard integer, terms text[], event integer, older_than bigint, newer_than bigint, most integer
+  shard integer, terms text[], events integer[], older_than bigint, newer_than bigint, most integer
 ) returns bigint[]
 language plpgsql stable
 set enable_seqscan = off
@@ -32,8 +32,13 @@ declare
   matches bigint[];
   found bigint[] := '{}';
 begin
+  if events = '{}' then
+    return found;
+  end if;
   queries := array(select query_of_term(shard, term) from unnest(terms) as term);
-  queries := array_remove(queries, null) || case when event is not null then array[format('''~#%s''', event)] end;
+  queries := array_remove(queries, null) || case when events is not null then array(
+    select '(' || string_agg(format('''~#%s''', event), ' | ') || ')' from unnest(events) as event
+  ) end;
   everything := array_to_string(queries, ' & ');
   if everything = '' then
     return found;

@@ -16,6 +16,7 @@ grant insert, update (name, email) on attendees to :"role";
 grant insert, update (words) on search_entries to :"role";
 grant select, insert, update on operators, partners to :"role";
 grant select, insert, update, delete on operator_access, processes to :"role";
+grant select, insert, delete on operator_event_roles to :"role";
 grant insert on events, audit_log to :"role";
 grant update (
   name, shard_id, cancel_until, starts_at, ends_at, venue, time_zone, language, reply_to, revision,

@@ -32,6 +32,8 @@ export async function readBacklog(db: Database) {
 interface FailedSelection {
   batchIds?: readonly string[] | undefined;
   eventId?: number | undefined;
+  /** Those with registrations for one of these events. The ids of other events are left out. */
+  events?: readonly number[] | undefined;
   limit: number;
 }
 
@@ -52,12 +54,16 @@ const registrationsOf = (shard: number) => sql`
   where registrations.shard_id = ${shard} and registrations.batch_id = batches.id
     and registrations.serial between first_serial and last_serial`;
 
-function isWanted(shard: number, { batchIds, eventId }: Omit<FailedSelection, 'limit'>) {
+function isWanted(shard: number, { batchIds, eventId, events }: Omit<FailedSelection, 'limit'>) {
   const ofIds = batchIds ? sql`and id = any(${plainArray(batchIds)}::uuid[])` : sql``;
-  const isOfEvent = sql`(event_id = ${eventId} or event_id is null
-    and exists (select ${registrationsOf(shard)} and registrations.event_id = ${eventId}))`;
-  const ofEvent = eventId === undefined ? sql`` : sql`and ${isOfEvent}`;
-  return sql`batches.shard_id = ${shard} and state = 'failed' ${ofIds} ${ofEvent}`;
+  const isOfOne = (ids: readonly number[]) => sql`
+    and (event_id = any(${plainArray(ids)}::integer[]) or event_id is null
+      and exists (
+        select ${registrationsOf(shard)} and registrations.event_id = any(${plainArray(ids)}::integer[])
+      ))`;
+  const ofEvent = eventId === undefined ? sql`` : isOfOne([eventId]);
+  const ofEvents = events === undefined ? sql`` : isOfOne(events);
+  return sql`batches.shard_id = ${shard} and state = 'failed' ${ofIds} ${ofEvent} ${ofEvents}`;
 }
 
 /** Returns failed batches, the oldest first, and the shards that do not answer. */
@@ -74,7 +80,18 @@ export async function listFailedBatches(db: Database, { limit, ...selection }: F
     return rows;
   });
   const failed = answers.flat().sort((one, other) => other.ageMs - one.ageMs);
-  return { failed: failed.slice(0, limit), away };
+  const { events } = selection;
+  const shown = failed.slice(0, limit).map(({ eventIds, ...batch }) => ({
+    ...batch,
+    eventIds: events ? eventIds.filter((id) => events.includes(id)) : eventIds,
+  }));
+  return { failed: shown, away };
+}
+
+/** Returns the events of those of these batches that have failed. Empty: none has. */
+export async function findEventsOfFailed(db: Database, batchIds: readonly string[]) {
+  const { failed } = await listFailedBatches(db, { batchIds, limit: Number.MAX_SAFE_INTEGER });
+  return [...new Set(failed.flatMap(({ eventIds }) => eventIds))];
 }
 
 /** Makes failed batches of a shard pending again and due for the relay at once, the oldest first. Returns their ids. */

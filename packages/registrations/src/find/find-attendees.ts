@@ -65,20 +65,21 @@ const COUNTED = 1_000;
  * words of the name, the address or the partner's reference, by the digits of a phone number, or by a pass
  * reference. All words of the text must match. One is found a few seconds after it was confirmed or failed,
  * or joined the list. With filters, a page can be short or empty although there is more: continue from the
- * cursor.
+ * cursor. `events`: only those of these events.
  */
 export async function findAttendees(
   db: Database,
   query: AttendeeQuery,
   limit: number,
+  events: readonly number[] | null = null,
 ): Promise<FoundAttendees> {
-  const exact = await findByPass(db, query);
+  const exact = (await findByPass(db, query)).filter((hit) => events?.includes(hit.eventId) ?? true);
   if (exact.length > 0) return { ...WHOLE, attendees: exact, total: exact.length };
   const { text: given = '', eventId = null } = query;
   const terms = termsOf(given);
   assertSearch(query, terms);
   const shards = eventId === null ? await shardIds(db) : [(await findEvent(db, eventId)).shardId];
-  return findPage(db, shards, { terms, eventId }, query, limit);
+  return findPage(db, shards, { terms, events: eventId === null ? events : [eventId] }, query, limit);
 }
 
 function assertSearch({ text: given, eventId, after, before }: AttendeeQuery, terms: readonly string[]) {

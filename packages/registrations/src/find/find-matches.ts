@@ -1,12 +1,12 @@
-import { askShards, textArray, type Database } from '@floodgate/database';
+import { askShards, plainArray, textArray, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 
 /** What to search in each shard. */
 export interface Search {
-  /** All must match. None: every entry of the event does. */
+  /** All must match. None: every entry of the events does. */
   terms: readonly string[];
   /** Null: all events. */
-  eventId: number | null;
+  events: readonly number[] | null;
 }
 
 /** The part of the matches that is asked for, from a serial on. */
@@ -26,12 +26,12 @@ export interface Match {
 /** Every serial is older. */
 export const NEWEST = Number.MAX_SAFE_INTEGER;
 
-async function searchShard(db: Database, shardId: number, { terms, eventId }: Search, range: Range) {
+async function searchShard(db: Database, shardId: number, { terms, events }: Search, range: Range) {
   const { from, direction, most } = range;
   const [olderThan, newerThan] = direction === 'older' ? [from, null] : [null, from];
   const { rows } = await sql<{ serials: number[] }>`
     select find_entries(
-      ${shardId}::integer, ${textArray(terms) ?? '{}'}::text[], ${eventId}::integer, ${olderThan}::bigint,
+      ${shardId}::integer, ${textArray(terms) ?? '{}'}::text[], ${events && plainArray(events)}::integer[], ${olderThan}::bigint,
       ${newerThan}::bigint, ${most}::integer
     ) as serials`.execute(db);
   return rows[0]!.serials.map((serial): Match => ({ shardId, serial }));

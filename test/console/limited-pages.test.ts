@@ -1,0 +1,116 @@
+import { perform } from '@floodgate/audit';
+import { revokeOperatorAction } from '@floodgate/operators';
+import { expect } from 'vitest';
+import { consoleTest } from '../harness/console-test.ts';
+import { createThings, missingThings, type ThingsOfEvent } from '../harness/things-of-event.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const { test, given } = consoleTest();
+
+const pagesOf = ({ eventId, ticketId, webhookId, passReference }: ThingsOfEvent) => [
+  `/events/${eventId}`,
+  `/live/${eventId}`,
+  `/live/${eventId}/events`,
+  `/events/${eventId}/door`,
+  `/events/${eventId}/door/events`,
+  `/events/${eventId}/door/devices`,
+  `/events/${eventId}/door/conflicts`,
+  `/tickets/${ticketId}/waiting-list`,
+  `/tickets/${ticketId}/allocations`,
+  `/webhooks/${webhookId}`,
+  `/registrations?passReference=${encodeURIComponent(passReference)}`,
+];
+
+/** Opens a page. A stream is not read to its end. */
+async function open(path: string, cookie: string) {
+  const abort = new AbortController();
+  const answer = await given.request(path, { headers: { cookie }, signal: abort.signal });
+  const isStream = answer.headers.get('content-type') === 'text/event-stream';
+  const text = isStream ? '' : await answer.text();
+  abort.abort();
+  return { status: answer.status, text: text.replaceAll(/aria-current="page"/g, '') };
+}
+
+test('the pages and streams of a foreign event are as those of one that does not exist', async () => {
+  const [own, other] = [await createThings(given.database), await createThings(given.database)];
+  const { cookie } = await given.addOperator(null, { [own.eventId]: 'owner' });
+  const missing = pagesOf(missingThings(other));
+  for (const [index, path] of pagesOf(other).entries()) {
+    const [foreign, absent] = [await open(path, cookie), await open(missing[index]!, cookie)];
+    expect([path, foreign]).toEqual([path, absent]);
+    expect(foreign.status).toBe(404);
+  }
+  for (const path of pagesOf(own)) expect([path, (await open(path, cookie)).status]).toEqual([path, 200]);
+});
+
+test('pages that belong to no event need a role for all events', async () => {
+  const own = await createThings(given.database);
+  const { cookie } = await given.addOperator(null, { [own.eventId]: 'owner' });
+  const paths = ['/partners', `/partners/${own.partnerId}`, '/operators', '/processes', '/do/partnerCreate'];
+  for (const path of paths) expect([path, (await open(path, cookie)).status]).toEqual([path, 403]);
+  const lists = ['/', '/deliveries', '/failures', '/audit', '/attendees', '/registrations', '/account'];
+  for (const path of lists) expect([path, (await open(path, cookie)).status]).toEqual([path, 200]);
+  const deliveries = await open('/deliveries', cookie);
+  expect(deliveries.text).not.toMatch(/Readers of the journal|Addresses that get no e-mails/);
+});
+
+test('a form for a foreign event is refused as one for none, and changes nothing', async () => {
+  const [own, other] = [await createThings(given.database), await createThings(given.database)];
+  const { cookie } = await given.addOperator(null, { [own.eventId]: 'operator' });
+  const submit = async (eventId: number) => {
+    const body = new URLSearchParams({ eventId: String(eventId), venue: 'Stolen' });
+    const answer = await given.request('/do/eventUpdate', { method: 'POST', body, headers: { cookie } });
+    return { status: answer.status, text: (await answer.text()).replaceAll(String(eventId), 'N') };
+  };
+  const foreign = await submit(other.eventId);
+  expect(foreign.status).toBe(404);
+  expect(foreign).toEqual(await submit(2_000_000_001));
+  expect((await submit(own.eventId)).status).toBe(303);
+  const { session } = await given.addOperator('viewer');
+  const venue = async ({ eventId }: ThingsOfEvent) =>
+    ((await given.call(session, `GET /events/${eventId}`)).body as { venue: string | null }).venue;
+  expect([await venue(own), await venue(other)]).toEqual(['Stolen', null]);
+});
+
+test('pages show the own events and the actions of the role, and no figures of the installation', async () => {
+  const [own, other] = [await createThings(given.database), await createThings(given.database)];
+  const { cookie } = await given.addOperator(null, { [own.eventId]: 'door-manager' });
+  const launches = await open('/', cookie);
+  expect(launches.text).toContain(`href="/events/${own.eventId}"`);
+  expect(launches.text).not.toContain(`href="/events/${other.eventId}"`);
+  expect(launches.text).not.toContain('/do/eventCreate');
+  const event = await open(`/events/${own.eventId}`, cookie);
+  expect(event.text).not.toContain('/do/');
+  expect((await open(`/events/${own.eventId}/door`, cookie)).text).toContain('/do/gateCreate');
+  const live = await open(`/live/${own.eventId}`, cookie);
+  expect(live.text).toContain('Standing');
+  expect(live.text).not.toMatch(/Waiting calls|Refused requests/);
+});
+
+test('a viewer of a stream whose role for the event ends sees no further snapshot', async () => {
+  const own = await createThings(given.database);
+  const [gone, stays] = [
+    await given.addOperator(null, { [own.eventId]: 'viewer' }),
+    await given.addOperator(null, { [own.eventId]: 'viewer' }),
+  ];
+  const abort = new AbortController();
+  const watch = async (cookie: string) => {
+    const source = { headers: { cookie }, signal: abort.signal };
+    const { body } = await given.request(`/live/${own.eventId}/events`, source);
+    const state = { snapshots: 0, isOver: false };
+    const read = async () => {
+      for await (const _ of body!) state.snapshots += 1;
+    };
+    void read()
+      .catch(() => {})
+      .finally(() => (state.isOver = true));
+    return state;
+  };
+  const [first, second] = [await watch(gone.cookie), await watch(stays.cookie)];
+  await waitUntil('snapshots', () => first.snapshots > 0 && second.snapshots > 0);
+  const end = { name: gone.name, eventId: own.eventId };
+  await perform(given.database.db, revokeOperatorAction, end, 'test');
+  await waitUntil('the end of the stream', () => first.isOver);
+  expect(second.isOver).toBe(false);
+  abort.abort();
+});
