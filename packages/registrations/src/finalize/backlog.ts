@@ -28,10 +28,14 @@ export async function readBacklog(db: Database) {
   return { ...answers.reduce(addUp), ...(away.length > 0 && { shardsAway: away }) };
 }
 
-/** Selects failed batches: all of them, those with these ids, or those with registrations for an event. */
+/**
+ * Selects failed batches: all of them, or those with these ids, with registrations for an event, or with a
+ * reason.
+ */
 interface FailedSelection {
   batchIds?: readonly string[] | undefined;
   eventId?: number | undefined;
+  reason?: string | undefined;
   limit: number;
 }
 
@@ -52,12 +56,13 @@ const registrationsOf = (shard: number) => sql`
   where registrations.shard_id = ${shard} and registrations.batch_id = batches.id
     and registrations.serial between first_serial and last_serial`;
 
-function isWanted(shard: number, { batchIds, eventId }: Omit<FailedSelection, 'limit'>) {
+function isWanted(shard: number, { batchIds, eventId, reason }: Omit<FailedSelection, 'limit'>) {
   const ofIds = batchIds ? sql`and id = any(${plainArray(batchIds)}::uuid[])` : sql``;
   const isOfEvent = sql`(event_id = ${eventId} or event_id is null
     and exists (select ${registrationsOf(shard)} and registrations.event_id = ${eventId}))`;
   const ofEvent = eventId === undefined ? sql`` : sql`and ${isOfEvent}`;
-  return sql`batches.shard_id = ${shard} and state = 'failed' ${ofIds} ${ofEvent}`;
+  const ofReason = reason === undefined ? sql`` : sql`and failure = ${reason}`;
+  return sql`batches.shard_id = ${shard} and state = 'failed' ${ofIds} ${ofReason} ${ofEvent}`;
 }
 
 /** Returns failed batches, the oldest first, and the shards that do not answer. */
