@@ -280,11 +280,12 @@ test('of two who change the same at once, the second notes what the first left',
 
 test('a redrive is noted for each of its batches', async () => {
   const { batchId } = await commitBatch(given.db, given.gala);
-  const redrive = async (selection: { batchIds?: string[] } = {}) =>
+  const redrive = async (selection: { batchIds?: string[]; reason?: string } = {}) =>
     (await redriveShards(given.db, { ...selection, limit: 10 }, 'jane')).batchIds;
   expect(await redrive()).toEqual([]);
-  await sql`update batches set state = 'failed' where id = ${batchId}`.execute(given.db);
-  expect(await redrive({ batchIds: [batchId] })).toEqual([batchId]);
+  await sql`update batches set state = 'failed', failure = 'REASON' where id = ${batchId}`.execute(given.db);
+  expect(await redrive({ reason: 'another' })).toEqual([]);
+  expect(await redrive({ batchIds: [batchId], reason: 'REASON' })).toEqual([batchId]);
   const [before, after] = [{ state: 'failed' }, { state: 'pending' }];
   expect(await noted()).toMatchObject([
     { action: 'batch.redrive', subject: `batch:${batchId}`, before, after },

@@ -12,6 +12,7 @@ import { passReferenceOf, findRegistrations } from '@floodgate/registrations';
 import { serveWaitingLists } from '@floodgate/waiting-list';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
+import { callerNamed } from '../harness/callers.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { finalizePending, journalOf, pendingBatches } from '../harness/journal.ts';
@@ -23,7 +24,7 @@ import { cancellationsOf, runJobs } from './running.ts';
 
 const { test, given } = eventTest({ own: 'runs every job in the database' });
 
-const ANN = { name: 'Ann', may: () => true };
+const ANN = callerNamed('Ann');
 const { eventCallOff, eventCallOffPreview } = jobOperations;
 
 const CONTACT = { fullName: 'Wendy Wait', emailAddress: 'wendy@example.com' };

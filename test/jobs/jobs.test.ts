@@ -5,6 +5,7 @@ import { findJob, type Job } from '@floodgate/jobs';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
+import { callerNamed } from '../harness/callers.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { runCli } from '../harness/service-process.ts';
@@ -16,7 +17,7 @@ const { test, given } = eventTest({ own: 'runs every job in the database' });
 
 test.override('ticket', {});
 
-const ANN = { name: 'Ann', may: () => true };
+const ANN = callerNamed('Ann');
 const { jobCancel, jobCancelPreview, jobFailures, jobPause, jobResume, jobAbort } = jobOperations;
 
 const all = () => ({ eventId: given.gala.eventId });
@@ -49,7 +50,7 @@ test('a preview shows what a job would do, and changes nothing', async () => {
   expect(shown.first[0]).toMatchObject({ fullName: 'Ann Lee', state: 'reserved' });
   expect(shown.follows[0]).toMatch(/^12 registrations are cancelled/);
   expect(await cancelledOf(db, gala.shardId, serials)).toEqual(serials.map(() => false));
-  const viewer = { name: 'Eve', may: () => false };
+  const viewer = callerNamed('Eve', () => false);
   await expect(jobCancelPreview(db, filter, viewer)).rejects.toThrow(
     'name: only with the scope attendees:read',
   );

@@ -3,6 +3,7 @@ import { findJob } from '@floodgate/jobs';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
+import { callerNamed } from '../harness/callers.ts';
 import { isOutboxEmpty } from '../harness/journal.ts';
 import { sell } from '../harness/sold.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -19,7 +20,7 @@ const SOLD = 5_000;
 test('a worker that is killed five times in the middle does nothing twice, and leaves nothing out', async () => {
   const { db, gala, ticketId } = given;
   const serials = await sell(db, gala, ticketId, SOLD);
-  const caller = { name: 'Ann', may: () => true };
+  const caller = callerNamed('Ann');
   const job = await jobOperations.jobCancel(db, { eventId: gala.eventId, expect: SOLD }, caller);
   let killedInTheMiddle = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {

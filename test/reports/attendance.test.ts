@@ -1,6 +1,7 @@
 import { perform } from '@floodgate/audit';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import { reportOperations } from '@floodgate/reports/console';
+import { COMMAND_LINE } from '@floodgate/operators';
 import { expect } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import { addGate, enrolledDevice } from '../harness/door-device.ts';
@@ -30,11 +31,11 @@ test('who came and who did not, and the admissions by gate and quarter of an hou
   await device.scan(cameAndCancelled.pass, gate);
   for (const { reference: passReference } of [cameAndCancelled, cancelled])
     await perform(db, cancelRegistrationAction, { passReference }, 'test');
-  const attendance = await reportOperations.reportAttendance(db, { eventId });
+  const attendance = await reportOperations.reportAttendance(db, { eventId }, COMMAND_LINE);
   expect(attendance).toMatchObject({
     rows: [{ ticketId: given.ticketId, expected: 3, came: 1, noShows: 2, cameAndCancelled: 1 }],
   });
-  const admissions = await reportOperations.reportAdmissions(db, { eventId });
+  const admissions = await reportOperations.reportAdmissions(db, { eventId }, COMMAND_LINE);
   if (admissions instanceof Response) throw new Error('a document was asked for');
   const admitted = admissions.rows.filter(({ gateId }) => gateId === gate).map((row) => row.admitted);
   // The two scans can be on both sides of the quarter.
@@ -50,8 +51,8 @@ test('an admission that was undone counts nowhere', async () => {
   const { pass } = await sell();
   await device.scan(pass, gate);
   await device.scan(pass, gate, { direction: 'undo', of: 1, decision: 'undone' });
-  expect(await reportOperations.reportAttendance(db, { eventId })).toMatchObject({
+  expect(await reportOperations.reportAttendance(db, { eventId }, COMMAND_LINE)).toMatchObject({
     rows: [{ expected: 1, came: 0, noShows: 1 }],
   });
-  expect(await reportOperations.reportAdmissions(db, { eventId })).toMatchObject({ rows: [] });
+  expect(await reportOperations.reportAdmissions(db, { eventId }, COMMAND_LINE)).toMatchObject({ rows: [] });
 });

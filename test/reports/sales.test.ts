@@ -7,6 +7,7 @@ import { reserveBatch } from '@floodgate/registrations';
 import { reportOperations, type SalesRow } from '@floodgate/reports/console';
 import { InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
+import { COMMAND_LINE } from '@floodgate/operators';
 import { expect } from 'vitest';
 import { eventTest } from '../harness/event-test.ts';
 import { reservationOf } from '../harness/reservation.ts';
@@ -112,7 +113,11 @@ const rowsOf = (rows: readonly SalesRow[]) =>
     .toSorted();
 
 const report = async (more: { by?: 'day' | 'hour'; from?: Date; until?: Date } = {}) => {
-  const answer = await reportOperations.reportSales(given.db, { eventId: given.gala.eventId, ...more });
+  const answer = await reportOperations.reportSales(
+    given.db,
+    { eventId: given.gala.eventId, ...more },
+    COMMAND_LINE,
+  );
   if (answer instanceof Response) throw new Error('a document was asked for');
   return answer;
 };
@@ -155,11 +160,15 @@ test('for spreadsheets: names of the fields, quoted texts, a byte order mark on 
   const ticketId = await given.gala.addTicket({ title: 'Standing; "first" row' });
   await sellOne(ticketId);
   const operation = reportOperations.reportSales;
-  const file = await operation(given.db, {
-    eventId: given.gala.eventId,
-    format: 'excel',
-    separator: 'semicolon',
-  });
+  const file = await operation(
+    given.db,
+    {
+      eventId: given.gala.eventId,
+      format: 'excel',
+      separator: 'semicolon',
+    },
+    COMMAND_LINE,
+  );
   if (!(file instanceof Response)) throw new Error('a file was asked for');
   expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8');
   const bytes = Buffer.from(await file.arrayBuffer());

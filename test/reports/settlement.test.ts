@@ -9,6 +9,7 @@ import { reserveBatch } from '@floodgate/registrations';
 import { reportOperations, type SettlementRow } from '@floodgate/reports/console';
 import { updateTicketAction } from '@floodgate/tickets/actions';
 import { sql } from 'kysely';
+import { COMMAND_LINE } from '@floodgate/operators';
 import { expect } from 'vitest';
 import { eventTest } from '../harness/event-test.ts';
 import { reservationOf } from '../harness/reservation.ts';
@@ -42,10 +43,14 @@ const cancel = (passReference: string) =>
   perform(given.db, cancelRegistrationAction, { passReference }, 'test');
 
 const readReport = async (period: { from?: Date; until?: Date } = {}) => {
-  const answer = await reportOperations.reportSettlement(given.db, {
-    eventId: given.gala.eventId,
-    ...period,
-  });
+  const answer = await reportOperations.reportSettlement(
+    given.db,
+    {
+      eventId: given.gala.eventId,
+      ...period,
+    },
+    COMMAND_LINE,
+  );
   if (answer instanceof Response) throw new Error('a document was asked for');
   return answer.rows;
 };
@@ -118,11 +123,15 @@ test('periods that follow each other add up: a cancellation counts when it happe
 test('amounts in a file with semicolons have a decimal comma', async () => {
   const { db, gala } = given;
   await sell(gala.partnerId, await gala.addTicket({ price: 12.5 }));
-  const file = await reportOperations.reportSettlement(db, {
-    eventId: gala.eventId,
-    format: 'csv',
-    separator: 'semicolon',
-  });
+  const file = await reportOperations.reportSettlement(
+    db,
+    {
+      eventId: gala.eventId,
+      format: 'csv',
+      separator: 'semicolon',
+    },
+    COMMAND_LINE,
+  );
   if (!(file instanceof Response)) throw new Error('a file was asked for');
   expect((await file.text()).split('\r\n')[1]).toMatch(/;12,5;1;0;12,5;0;12,5$/);
 });

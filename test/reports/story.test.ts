@@ -5,9 +5,9 @@ import {
   replaceAttendeeAction,
 } from '@floodgate/registrations/actions';
 import { reportOperations } from '@floodgate/reports/console';
-import type { Caller } from '@floodgate/operators';
 import { NotFound } from '@floodgate/service/failure';
 import { expect } from 'vitest';
+import { callerNamed } from '../harness/callers.ts';
 import { apiTest } from '../harness/api-test.ts';
 import { addGate, enrolledDevice } from '../harness/door-device.ts';
 import { finalizePending } from '../harness/journal.ts';
@@ -17,8 +17,8 @@ const { test, given } = apiTest({ own: 'finalizes everything in the database' })
 
 test.override('ticket', { capacity: 100 });
 
-const OPERATOR: Caller = { name: 'ada', may: () => true };
-const STRANGER: Caller = { name: 'machine', may: (scope) => scope === 'registrations:read' };
+const OPERATOR = callerNamed('ada');
+const STRANGER = callerNamed('machine', (scope) => scope === 'registrations:read');
 
 async function sell() {
   const reference = (await given.partner.register(attendee(given.ticketId))).body.responseData as string;

@@ -25,5 +25,5 @@ const defineChange = (name: string, from: readonly JobState[], to: JobState) =>
 export const pauseJobAction = defineChange('job.pause', ['running'], 'paused');
 /** Continues a paused job where it stopped. */
 export const resumeJobAction = defineChange('job.resume', ['paused'], 'running');
-/** Ends a job after its current batch. What it has done stays done. */
+/** Ends a job after its current batch. Nothing is undone. */
 export const abortJobAction = defineChange('job.abort', ['running', 'paused'], 'aborted');

@@ -54,7 +54,7 @@ export interface Job {
   shardId: number;
   kind: string;
   eventId: number;
-  /** What was selected. Fields about people are left out. */
+  /** The selection. Fields about people are left out. */
   filter: unknown;
   settings: unknown;
   state: JobState;
@@ -86,7 +86,7 @@ export interface NewJob {
   result?: object;
 }
 
-/** What a job acts on. */
+/** The items of a new job. */
 export interface JobItems {
   items: readonly (string | number)[];
   cameSince: number;

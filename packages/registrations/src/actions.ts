@@ -135,12 +135,14 @@ export const replaceAttendeeAction = defineAction({
 
 const RedriveLimit = whole(1, 100_000);
 
-/** Selects failed batches: all, those with these ids, or those of an event. */
+/** Selects failed batches: all, or those with these ids, of an event, or with a reason. */
 export const RedriveSelection = Type.Object({
   batchIds: Type.Optional(
     Type.Array(Type.String({ pattern: UUID_PATTERN }), { minItems: 1, description: 'UUIDs' }),
   ),
   eventId: typedAs('--event', Type.Optional(Id)),
+  /** As the list of failed batches shows it. */
+  reason: Type.Optional(text(1, 64)),
   limit: Type.Optional(RedriveLimit),
 });
 

@@ -177,9 +177,13 @@ export const queueOperations = {
     'GET /batches/failed',
     'List failed batches, the oldest first',
     'batchFailed',
-    Type.Object({ eventId: typedAs('--event', Type.Optional(Id)), limit }),
-    (db, { eventId, limit: most = 100 }, { events }) =>
-      listFailedBatches(db, { eventId, events, limit: most }),
+    Type.Object({
+      eventId: typedAs('--event', Type.Optional(Id)),
+      reason: Type.Optional(text(1, 64)),
+      limit,
+    }),
+    (db, { limit: most = 100, ...selection }, { events }) =>
+      listFailedBatches(db, { ...selection, events, limit: most }),
   ),
   // It performs its action in each shard.
   batchRedrive: defineChange(

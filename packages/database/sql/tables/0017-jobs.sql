@@ -4,7 +4,7 @@ create table jobs (
   id uuid not null,
   kind text not null,
   event_id integer not null,
-  -- What was selected, and how it is treated. No attendee data: what a filter says about a person is left out.
+  -- The selection, and how it is treated. No attendee data: the fields of a filter about a person are left out.
   filter json not null,
   settings json not null,
   -- Identifies the kind and the whole filter.
@@ -19,7 +19,7 @@ create table jobs (
   position integer not null default 0,
   -- Items that met the filter and came after the preview.
   came_since integer not null default 0,
-  -- What the kind reports, such as the seats per partner and ticket.
+  -- The report of the kind, such as the seats per partner and ticket.
   result json,
   -- Why the last batch failed. Null: it did not.
   problem text,

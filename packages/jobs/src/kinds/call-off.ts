@@ -13,7 +13,7 @@ import { Type } from '@sinclair/typebox';
 import { findOpenJob, startJob, type StartedJob } from '../jobs.ts';
 import { changedText, type Start } from './previewed.ts';
 
-/** What calling off an event would do. */
+/** The consequences of calling off an event. */
 export interface CallOffPreview {
   eventId: number;
   eventName: string;
@@ -44,7 +44,7 @@ export async function previewCallOff(db: Database, eventId: number): Promise<Cal
   const [count, held] = [sumOf(seats, 'sold'), sumOf(seats, 'held')];
   const waiting = tickets.reduce((sum, ticket) => sum + ticket.waiting, 0);
   const follows = [
-    calledOffAt && 'The event is called off already. What it still has is cancelled.',
+    calledOffAt && 'The event is called off already. Its remaining registrations are cancelled.',
     'The sale of all tickets stops first, and cannot be resumed.',
     `${held} seats in holds, baskets and offers are released, and ${waiting} waiting entries end.`,
     `${count} registrations are cancelled, also those of failed batches and of admitted seats.`,

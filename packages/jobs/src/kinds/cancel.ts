@@ -44,7 +44,7 @@ export async function startCancel(db: Database, filter: RegistrationFilter, star
     eventId: filter.eventId,
     filter: storedFilter(filter),
     shownFilter: shownFilter(filter),
-    // Who asks for those that are not admitted does not mean a seat that lets in a person meanwhile.
+    // A filter for those that are not admitted does not mean a seat that lets in a person meanwhile.
     settings: { byOperator: filter.admitted !== false },
   };
   return startJob(db, job, actor, () => itemsOfPreview(db, shardId, filter, start));

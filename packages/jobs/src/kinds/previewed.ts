@@ -20,7 +20,7 @@ export const StartFields = {
 const Start = Type.Object(StartFields);
 export type Start = Static<typeof Start>;
 
-/** What a job would act on. */
+/** The registrations on which a job would act. */
 export interface Preview {
   eventId: number;
   eventName: string;
@@ -28,7 +28,7 @@ export interface Preview {
   count: number;
   /** The highest serial. A start with it leaves out what comes later. */
   upTo: number;
-  /** What follows, in sentences. */
+  /** The consequences, in sentences. */
   follows: string[];
   /** The first of them. Names and addresses only for those who may see attendees. */
   first: object[];

@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
 
-/** What waits for finalization in a shard, by age. Null: nothing. */
+/** The ages of the oldest work for finalization in a shard. Null: none waits. */
 export interface Waiting {
   /** Batches: partners are registering now. */
   batchesMs: number | null;

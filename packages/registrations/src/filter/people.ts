@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 
-// What people type about an attendee, as conditions on a registration `r`. The filter decides on the rows of
-// one event, so it needs no index.
+// Texts that people type about an attendee, as conditions on a registration `r`. The filter decides on the
+// rows of one event, so it needs no index.
 
 /** Characters that separate words of a name: white space, hyphens, apostrophes and other punctuation. */
 const SEPARATORS = String.raw`\s\-'’.,_/()"‐–—·&+`;

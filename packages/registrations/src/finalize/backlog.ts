@@ -28,12 +28,16 @@ export async function readBacklog(db: Database) {
   return { ...answers.reduce(addUp), ...(away.length > 0 && { shardsAway: away }) };
 }
 
-/** Selects failed batches: all of them, those with these ids, or those with registrations for an event. */
+/**
+ * Selects failed batches: all of them, or those with these ids, with registrations for an event, or with a
+ * reason.
+ */
 interface FailedSelection {
   batchIds?: readonly string[] | undefined;
   eventId?: number | undefined;
   /** Those with registrations for one of these events. The ids of other events are left out. */
   events?: readonly number[] | undefined;
+  reason?: string | undefined;
   limit: number;
 }
 
@@ -54,7 +58,7 @@ const registrationsOf = (shard: number) => sql`
   where registrations.shard_id = ${shard} and registrations.batch_id = batches.id
     and registrations.serial between first_serial and last_serial`;
 
-function isWanted(shard: number, { batchIds, eventId, events }: Omit<FailedSelection, 'limit'>) {
+function isWanted(shard: number, { batchIds, eventId, events, reason }: Omit<FailedSelection, 'limit'>) {
   const ofIds = batchIds ? sql`and id = any(${plainArray(batchIds)}::uuid[])` : sql``;
   const isOfOne = (ids: readonly number[]) => sql`
     and (event_id = any(${plainArray(ids)}::integer[]) or event_id is null
@@ -63,7 +67,8 @@ function isWanted(shard: number, { batchIds, eventId, events }: Omit<FailedSelec
       ))`;
   const ofEvent = eventId === undefined ? sql`` : isOfOne([eventId]);
   const ofEvents = events === undefined ? sql`` : isOfOne(events);
-  return sql`batches.shard_id = ${shard} and state = 'failed' ${ofIds} ${ofEvent} ${ofEvents}`;
+  const ofReason = reason === undefined ? sql`` : sql`and failure = ${reason}`;
+  return sql`batches.shard_id = ${shard} and state = 'failed' ${ofIds} ${ofReason} ${ofEvent} ${ofEvents}`;
 }
 
 /** Returns failed batches, the oldest first, and the shards that do not answer. */

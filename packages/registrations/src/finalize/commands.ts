@@ -8,6 +8,7 @@ import {
   parseId,
   parseLimit,
   parseSeconds,
+  parseText,
   reasonOf,
   record,
   tableOf,
@@ -108,6 +109,7 @@ export function addQueueCommands(program: Command, cli: Cli) {
   )
     .description('failed batches, the oldest first; see redrive')
     .option('--event <id>', 'only those with registrations for this event', parseId)
+    .option('--reason <code>', 'only those with this reason', parseText)
     .option('--limit <batches>', 'at most this many', parseLimit, 100);
 }
 
@@ -179,6 +181,7 @@ export function addRedriveCommand(program: Command, cli: Cli) {
     .description('retry failed batches and report the result')
     .argument('[batchIds...]', 'only these', parseIds)
     .option('--event <id>', 'only those with registrations for this event', parseId)
+    .option('--reason <code>', 'only those with this reason', parseText)
     .option('--limit <batches>', 'at most this many, oldest first', parseLimit, 1_000)
     .option('--wait <seconds>', 'how long to wait for the result', parseSeconds, 10);
   onChangeRun(redrive, cli, async (db, actor) => {
