@@ -65,6 +65,7 @@ describe('who may do what', () => {
       'GET /registrations/{passReference}',
       'GET /shards',
       'GET /tickets/{ticketId}/allocations',
+      'GET /tickets/{ticketId}/prices',
       'GET /tickets/{ticketId}/waiting-list',
       'GET /webhooks/{webhookId}',
       'GET /webhooks/{webhookId}/attempts',

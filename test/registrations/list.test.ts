@@ -255,6 +255,7 @@ test('the command lists and shows the same', async () => {
   });
   const shown = await runCli(env, 'registration', 'show', passReference!);
   expect([shown.code, shown.output]).toEqual([0, expect.stringContaining('confirmed')]);
+  expect(shown.output).toMatch(/^price +0\.00$/m);
   const unknown = await runCli(env, 'registration', 'show', `${passReference!.slice(0, -10)}1000000000`);
   expect(unknown).toEqual({ code: 1, output: 'floodgate: no such registration\n' });
   const impossible = await runCli(env, 'registration', 'show', 'GALA-9999999999-1-5909379514');

@@ -214,6 +214,10 @@ test('two batches with the same tickets in opposite order never wait for each ot
     select ${world.events[0].shardId}::integer, ${low!.eventId}::integer, 'Another', 1, 'test' from generate_series(1, 10000)`.execute(
     given.database.db,
   );
+  await sql`
+    insert into ticket_prices (shard_id, ticket_id, valid_from, price)
+    select shard_id, id, '-infinity', price from tickets
+    where shard_id = ${world.events[0].shardId} and title = 'Another'`.execute(given.database.db);
   await sql`analyze tickets`.execute(given.database.db);
   const batch = [...batchOf(1, 1), ...batchOf(2, 1)];
   expect(batch.map(({ ticketId }) => ticketId)).toEqual([low!.id, high!.id]);

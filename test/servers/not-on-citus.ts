@@ -21,6 +21,7 @@ export const FOLDERS_ON_CITUS = [
 /** Files in them that do not run on Citus, by reason. */
 export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
   'about one Postgres: its schema, its versions, its sessions': [
+    'database/migrate-prices',
     'database/schema-changes',
     'database/session-settings',
     'database/unsupported-database',

@@ -42,7 +42,7 @@ async function sell(differing: Partial<Reservation> = {}): Promise<Seat> {
   return outcome;
 }
 
-const priceOf = ({ serial }: Seat) => findPrice(given.db, given.gala.shardId, serial);
+const priceOf = ({ serial }: Seat) => findPrice(given.db, given.gala, serial);
 
 const cancel = (seat: Seat) =>
   changeRegistrations(given.db, given.gala.shardId, 'cancelled', [{ ...given.gala, ...seat }], {
@@ -172,4 +172,52 @@ test('a clock that was set back changes no price of what was sold', async () => 
   const [, second, third] = await pricesOf();
   expect(+second!.validFrom!).toBeGreaterThan(Date.now());
   expect(+third!.validFrom!).toBeGreaterThanOrEqual(+second!.validFrom!);
+});
+
+test('reconcile names a ticket whose registrations have no price', async () => {
+  const deletePrice = (validFrom: string) =>
+    sql`
+      delete from ticket_prices
+      where shard_id = ${given.gala.shardId} and ticket_id = ${given.ticketId} and ${sql.raw(validFrom)}`.execute(
+      given.db,
+    );
+  await sell();
+  await setPrice(12.5);
+  const seat = await sell();
+  expect(await differences()).toEqual([]);
+  await deletePrice(`valid_from = '-infinity'`);
+  expect(await differences()).toEqual([
+    expect.stringMatching(/^its first price is valid from .+, so registrations before it have no price$/),
+  ]);
+  expect(await priceOf(seat)).toBe(12.5);
+  await deletePrice('true');
+  expect(await differences()).toEqual(['its registrations have no price']);
+  expect(await priceOf(seat)).toBeNull();
+});
+
+test('reconcile names a ticket without a price, held and cancelled registrations included', async () => {
+  await cancel(await sell());
+  await sell({ holdSeconds: 600 });
+  await sql`
+    delete from ticket_prices where shard_id = ${given.gala.shardId} and ticket_id = ${given.ticketId}`.execute(
+    given.db,
+  );
+  expect(await differences()).toEqual(['its registrations have no price']);
+  await given.useTicket({ price: 10 });
+  await sql`
+    delete from ticket_prices where shard_id = ${given.gala.shardId} and ticket_id = ${given.ticketId}`.execute(
+    given.db,
+  );
+  expect(await differences()).toEqual(['has no price for the registrations to come']);
+});
+
+test('a price that was changed without its history is named, and setting it again mends it', async () => {
+  await sql`
+    update tickets set price = 12.5
+    where shard_id = ${given.gala.shardId} and id = ${given.ticketId}`.execute(given.db);
+  expect(await differences()).toEqual(['costs 12.50, but its registrations have the price 10.00']);
+  const before = await sell();
+  await setPrice(12.5);
+  expect(await differences()).toEqual([]);
+  expect(await Promise.all([before, await sell()].map(priceOf))).toEqual([10, 12.5]);
 });

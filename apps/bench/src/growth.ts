@@ -36,6 +36,7 @@ async function storeRegistrations(db: Database): Promise<void> {
     select id, 'Standing', ${REGISTRATIONS}::integer, ${REGISTRATIONS}::integer, 'bench' from event
     returning event_id as "eventId", id as "ticketId"`.execute(db);
   const { eventId, ticketId } = rows[0]!;
+  await storePrices(db);
   for (let first = 0; first < REGISTRATIONS; first += PER_STATEMENT) {
     await sql`
       with chosen as materialized (
@@ -80,5 +81,13 @@ async function storeEvents(db: Database): Promise<void> {
     )
     insert into tickets (event_id, title, capacity, last_modified_by)
     select id, 'Standing ' || n, 1000, 'bench' from event cross join generate_series(1, 10) n`.execute(db);
+  await storePrices(db);
   await sql`vacuum analyze`.execute(db);
 }
+
+/** As a command does that creates a ticket. */
+const storePrices = (db: Database) =>
+  sql`
+    insert into ticket_prices (shard_id, ticket_id, valid_from, price)
+    select shard_id, id, '-infinity', price from tickets
+    on conflict do nothing`.execute(db);

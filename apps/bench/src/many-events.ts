@@ -1,5 +1,6 @@
 import type { Database } from '@floodgate/database';
 import { issueKey } from '@floodgate/partners';
+import { storeFirstPrice } from '@floodgate/tickets/prices';
 import { sql } from 'kysely';
 import { randomBytes } from 'node:crypto';
 import { attendee } from '@floodgate/test/harness/partner-client.ts';
@@ -62,6 +63,7 @@ async function createTicket(db: Database, { id, shardId }: { id: number; shardId
     last_modified_by: 'bench',
   };
   const created = await db.insertInto('tickets').values(ticket).returning('id').executeTakeFirstOrThrow();
+  await storeFirstPrice(db, shardId, created.id, 0);
   return created.id;
 }
 

@@ -118,7 +118,7 @@ export const registrationOperations = {
     async (db, { passReference }) => {
       const { row, partnerId, shardId } = await findByPassReference(db, passReference);
       const admitted = await isSeatAdmitted(db, shardId, row.serial);
-      const price = await findPrice(db, shardId, row.serial);
+      const price = await findPrice(db, { shardId, eventId: row.eventId }, row.serial);
       const { currency } = await findEvent(db, row.eventId);
       return { ...entryOf(row, true), partnerId, eventId: row.eventId, admitted, price, currency };
     },

@@ -1,6 +1,5 @@
 import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
-import { priceAt } from '@floodgate/registrations/price';
 import { sql } from 'kysely';
 import { isIn, soldSeats, type Period } from './sold-seats.ts';
 
@@ -40,10 +39,7 @@ export async function readSettlement(db: Database, event: Event, period: Period)
       select s.partner_id, s.ticket_id, s.price,
         (count(*) filter (where ${isIn('s.sold_at', period)}))::integer as sold,
         (count(*) filter (where ${isIn('s.cancelled_at', period)}))::integer as cancelled
-      from (
-        select sold.*, ${priceAt(shardId, sql`sold.ticket_id`, sql`sold.sold_at`)} as price
-        from (${soldSeats(event)}) sold
-      ) s
+      from (${soldSeats(event)}) s
       group by 1, 2, 3
     ) m
     join tickets t on t.shard_id = ${shardId} and t.id = m.ticket_id

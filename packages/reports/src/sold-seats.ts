@@ -1,4 +1,5 @@
 import type { Event } from '@floodgate/events';
+import { joinPrices, priceAt } from '@floodgate/registrations/price';
 import { sql } from 'kysely';
 
 /**
@@ -9,14 +10,17 @@ import { sql } from 'kysely';
  *   ticket_id, partner_id
  *   sold_at                when the seat was reserved for its first attendee, by the clock of the shard's server
  *   cancelled_at           null: it is not cancelled
+ *   price                  at sold_at; null: it is missing, which reconcile reports
  *
  * A changed attendee is no new sale. A hold is sold once it is confirmed; one that is open or ended is not.
  */
 export const soldSeats = ({ id, shardId }: Event) => sql`
   select r.serial, coalesce(r.seat, r.serial) as seat, r.ticket_id, r.partner_id,
-    coalesce(f.reserved_at, r.reserved_at) as sold_at, r.cancelled_at
+    coalesce(f.reserved_at, r.reserved_at) as sold_at, r.cancelled_at,
+    ${priceAt(sql`coalesce(f.reserved_at, r.reserved_at)`)} as price
   from registrations r
   left join registrations f on f.shard_id = ${shardId} and f.serial = r.seat
+  ${joinPrices({ shardId, eventId: id })}
   where r.shard_id = ${shardId} and r.event_id = ${id} and r.replaced_by is null
     and coalesce(r.held_until = 'infinity', true)`;
 

@@ -27,7 +27,7 @@ const NEWEST = 1_000;
  * The moment is read first, from a table of the shard: so the clock is that of the shard's server, which also
  * dates the sales. Citus evaluates the clock of an insert on the coordinator, and runs functions there in a
  * transaction. If the clock was set back, or after a failover to a server with another clock, the moment is
- * later than the price before and the newest sales, so what was sold keeps its price.
+ * later than the price before and the newest sales of the ticket, so what was sold keeps its price.
  */
 export async function storePrice(db: Database, { shardId, id }: TicketOfShard, price: number) {
   const { rows } = await sql<{ last: number | null; moment: string }>`
@@ -44,9 +44,10 @@ export async function storePrice(db: Database, { shardId, id }: TicketOfShard, p
         ),
         (
           select max(reserved_at) + interval '1 microsecond' from (
-            select reserved_at from registrations
+            select ticket_id, reserved_at from registrations
             where shard_id = ${shardId} order by serial desc limit ${NEWEST}
           ) newest
+          where ticket_id = ${id}
         )
       ) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as moment
     from tickets where shard_id = ${shardId} and id = ${id}`.execute(db);

@@ -29,7 +29,8 @@ export async function createCheckoutDatabase(run: RunCommand): Promise<Caller> {
   };
 }
 
-// Without the command, which takes a second to start: every run needs new tickets.
+// Without the command, which takes a second to start: every run needs new tickets. Without a row of ticket_prices: an
+// older checkout has no such table, and no run reads prices.
 async function addTicket(db: Database, eventId: number, capacity: number): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     insert into tickets (event_id, title, capacity, last_modified_by)

@@ -3,7 +3,7 @@ import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { sql, type RawBuilder } from 'kysely';
 import { conditionOf, mailStateIn, type RegistrationFilter } from '../filter/filter.ts';
-import { priceOf } from '../price/price-of.ts';
+import { joinPrices, priceOf } from '../price/price-of.ts';
 import { ATTENDEE_FIELDS } from '../register/reservation.ts';
 import { ATTENDEE, STATE } from '../status/find-registrations.ts';
 
@@ -100,15 +100,16 @@ async function windowEnd(db: Database, shardId: number, after: number) {
 /** Reads the next registrations that are wanted, with what is known about each in other tables. */
 async function readPage(
   db: Database,
-  { shardId, eventId }: { shardId: number; eventId: number },
+  event: { shardId: number; eventId: number },
   isWanted: RawBuilder<boolean>,
   after: number,
 ) {
+  const { shardId, eventId } = event;
   type Row = Omit<Exported, 'passReference' | 'currency'> & { serial: number; passCode: number };
   const { rows } = await sql<Row>`
     select r.serial, pass_code as "passCode", ${STATE} as state,
       r.partner_id as "partnerId", ticket_id as "ticketId", t.title as "ticketTitle", p.name as partner,
-      ${priceOf(shardId)} as price, reserved_at as "reservedAt", cancelled_at as "cancelledAt",
+      ${priceOf(event)} as price, reserved_at as "reservedAt", cancelled_at as "cancelledAt",
       partner_reference as "partnerReference", ${mailStateIn(shardId, eventId)} as mail,
       a.at as "admittedAt", a.gate, ${ATTENDEE}
     from (
@@ -119,6 +120,7 @@ async function readPage(
     join batches b on b.shard_id = ${shardId} and b.id = r.batch_id
     join tickets t on t.shard_id = ${shardId} and t.id = r.ticket_id
     join partners p on p.id = r.partner_id
+    ${joinPrices(event)}
     left join lateral (
       select first.at, g.name as gate from admissions first
       join gates g on g.shard_id = ${shardId} and g.id = first.gate_id
