@@ -11,6 +11,8 @@ create or replace function find_entries(
   shard integer, terms text[], event integer, older_than bigint, newer_than bigint, most integer
 ) returns bigint[]
 language plpgsql stable
+-- A plan for each bucket would take as long as the search.
+set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 #variable_conflict use_column
@@ -63,7 +65,8 @@ begin
       from (
         select serial, words from search_entries
         where shard_id = shard and words @@ replace(rarest, '~', code)::tsquery
-          and serial between first_of_bucket and last_of_bucket
+          -- Not by the primary key, which would read the whole bucket.
+          and serial + 0 between first_of_bucket and last_of_bucket
         limit few
       ) entry;
       disappointments := disappointments + case when read_rows = few then 1 else 0 end;
@@ -72,15 +75,18 @@ begin
       matches := array(
         select serial from search_entries
         where shard_id = shard and words @@ replace(everything, '~', code)::tsquery
-          and serial between first_of_bucket and last_of_bucket
+          -- Not by the primary key, which would read the whole bucket.
+          and serial + 0 between first_of_bucket and last_of_bucket
         order by case when is_descending then -serial else serial end
         limit most - cardinality(found)
       );
     end if;
-    found := found || array(
-      select serial from unnest(matches) as serial order by case when is_descending then -serial else serial end
-      limit most - cardinality(found)
-    );
+    if cardinality(matches) > 0 then
+      found := found || array(
+        select serial from unnest(matches) as serial order by case when is_descending then -serial else serial end
+        limit most - cardinality(found)
+      );
+    end if;
     exit when cardinality(found) >= most;
     edge := case when is_descending then first_of_bucket else last_of_bucket end;
   end loop;

@@ -1,6 +1,7 @@
 -- Returns the query that finds the fewest rows of a bucket. See find_entries.
 create or replace function rarest_query(shard integer, queries text[], bucket text) returns text
 language plpgsql stable
+set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 #variable_conflict use_column

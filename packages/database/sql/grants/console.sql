@@ -6,7 +6,8 @@ grant select on
   schema_files, shards, events, event_grants, tickets, allocations, ticket_states, batches, changes, registrations,
   journal_heads, journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts,
   mail_suppressions, secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys,
-  held_seats, attendees, search_entries, attendee_scans, waiting_entries, waiting_partners, gates, devices, scans, admissions
+  held_seats, attendees, search_entries, attendee_scans,
+  waiting_entries, waiting_partners, gates, devices, scans, admissions
 to :"role";
 grant update (full_name, email_address, attendee_digest, held_until) on registrations to :"role";
 -- Of the previous release, which corrects and finds attendees in this table.

@@ -106,7 +106,9 @@ async function findByPass(db: Database, query: AttendeeQuery) {
 
 const leaveMatches = (hits: readonly Hit[], { eventId, partnerId, ticketId, state }: AttendeeQuery) =>
   hits
-    .filter((hit) => (eventId ?? hit.eventId) === hit.eventId && (partnerId ?? hit.partnerId) === hit.partnerId)
+    .filter(
+      (hit) => (eventId ?? hit.eventId) === hit.eventId && (partnerId ?? hit.partnerId) === hit.partnerId,
+    )
     .filter((hit) => (ticketId ?? hit.ticketId) === hit.ticketId && (state ?? hit.state) === hit.state);
 
 /** Reads hits that the filters leave, in the order of the matches. */

@@ -33,7 +33,11 @@ const WITHOUT_CODE = /^[A-Z][A-Z0-9]{1,7}-\d+-\d+$/;
  * none.
  */
 export function passReferenceIn(text: string): string | null {
-  const reference = text.normalize('NFKC').trim().toUpperCase().replace(/-?\.{3}$/, '');
+  const reference = text
+    .normalize('NFKC')
+    .trim()
+    .toUpperCase()
+    .replace(/-?\.{3}$/, '');
   const masked = WITHOUT_CODE.test(reference) ? `${reference}-\u2026` : reference;
   return parseMaskedReference(masked) && masked;
 }
