@@ -1,5 +1,5 @@
 -- Returns the serials of up to "most" registrations and entries of waiting lists that match all terms (see
--- query_of_term) and are of the event, if one is given. With "older_than", in descending order; otherwise those after
+-- queries_of_term) and are of the event, if one is given. With "older_than", in descending order; otherwise those after
 -- "newer_than", in ascending order.
 --
 -- It searches one bucket after the other (see words_of_entry) and ends when it has enough. So a common word costs
@@ -25,6 +25,9 @@ declare
   queries text[];
   everything text;
   rarest text;
+  -- In the bucket.
+  everything_here tsquery;
+  rarest_here tsquery;
   disappointments integer := patience;
   edge bigint := coalesce(older_than, newer_than);
   first_of_bucket bigint;
@@ -34,8 +37,11 @@ declare
   matches bigint[];
   found bigint[] := '{}';
 begin
-  queries := array(select query_of_term(shard, term) from unnest(terms) as term);
-  queries := array_remove(queries, null) || case when event is not null then array[format('''~#%s''', event)] end;
+  queries := array(select unnest(queries_of_term(shard, term)) from unnest(terms) as term);
+  if queries = '{}' and terms <> '{}' then
+    return found;
+  end if;
+  queries := queries || case when event is not null then array[format('''~#%s''', event)] end;
   everything := array_to_string(queries, ' & ');
   if everything = '' then
     return found;
@@ -53,6 +59,7 @@ begin
     first_of_bucket := case when is_descending then edge >> 16 << 16 else edge end;
     last_of_bucket := case when is_descending then edge else edge | 65535 end;
     code := to_hex(edge >> 16) || ':';
+    everything_here := replace(everything, '~', code)::tsquery;
 
     if cardinality(queries) > 1 and disappointments = patience then
       rarest := rarest_query(shard, queries, code);
@@ -60,11 +67,12 @@ begin
     end if;
     read_rows := null;
     if rarest is not null then
-      select count(*), array_agg(serial) filter (where words @@ replace(everything, '~', code)::tsquery)
+      rarest_here := replace(rarest, '~', code)::tsquery;
+      select count(*), array_agg(serial) filter (where words @@ everything_here)
       into read_rows, matches
       from (
         select serial, words from search_entries
-        where shard_id = shard and words @@ replace(rarest, '~', code)::tsquery
+        where shard_id = shard and words @@ rarest_here
           -- Not by the primary key, which would read the whole bucket.
           and serial + 0 between first_of_bucket and last_of_bucket
         limit few
@@ -74,7 +82,7 @@ begin
     if read_rows is null or read_rows = few then
       matches := array(
         select serial from search_entries
-        where shard_id = shard and words @@ replace(everything, '~', code)::tsquery
+        where shard_id = shard and words @@ everything_here
           -- Not by the primary key, which would read the whole bucket.
           and serial + 0 between first_of_bucket and last_of_bucket
         order by case when is_descending then -serial else serial end

@@ -9,12 +9,12 @@ const DIGITS = /^[+(]*\d[\d().+/-]*$/;
 
 /**
  * Returns the terms of a search: its words, and each row of digits as one term, because people write a phone
- * number with spaces. query_of_term says what a term finds.
+ * number with spaces. queries_of_term says what a term finds.
  */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   let isNumber = false;
-  // Full-width digits and spaces become ASCII. query_of_term decides about the letters.
+  // Full-width digits and spaces become ASCII. queries_of_term decides about the letters.
   for (const word of text.normalize('NFKC').split(/\s+/)) {
     if (!HAS_LETTER_OR_DIGIT.test(word)) continue;
     const continues = isNumber && DIGITS.test(word);
