@@ -257,6 +257,7 @@ describe('the commands', () => {
   };
   /** Operations whose names are not the words of the command. */
   const OTHER_NAMES: Record<string, string> = {
+    'registration find': 'attendeeFind',
     'partner enable': 'partnerDisable',
     'mail suppressions list': 'suppressionList',
     'mail suppressions remove': 'mailUnsuppress',

@@ -388,7 +388,7 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   find_entries: ['console'],
   // Called by find_entries and by corrections, with the rights of their caller.
   rarest_query: ['console'],
-  query_of_term: ['console'],
+  queries_of_term: ['console'],
   words_of_entry: ['console'],
   fold_text: ['console'],
   fold_phone: ['console'],

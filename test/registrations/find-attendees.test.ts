@@ -70,64 +70,6 @@ const find = async (text: string | undefined, query: AttendeeQuery = {}, limit =
   return attendees.map(({ fullName }) => fullName);
 };
 
-const NAMES: [stored: string, found: string[], notFound: string[]][] = [
-  ['Ada Lovelace', ['ADA', 'love', 'lovelace ada', 'ａｄａ'], ['velace', 'ada grace']],
-  ['Hans Groß', ['gross', 'GROẞ', 'groß', 'hans gro'], ['grosz']],
-  ['Jürgen Müller', ['muller', 'müller', 'mu\u0308ller', 'MÜLL', 'jurgen'], ['mueller']],
-  ['Ju\u0308rgen Mu\u0308ller', ['muller', 'müller', 'mu\u0308ller'], []],
-  ["Conan O'Brien", ["o'brien", 'obrien', 'brien', 'o brien', 'O’Brien', 'O´Br'], ['onan']],
-  ['Flann O’Brien', ["o'brien", 'obrien', 'brien'], []],
-  ['Nguyễn Văn An', ['nguyen', 'nguyễn', 'van an', 'VĂN'], ['guyen']],
-  ['Ａｎｎａ Ｍａｘ', ['anna', 'max', 'Ａｎｎ'], []],
-  ['山田 太郎', ['山田', '太', '山田　太郎'], ['田']],
-  ['Łukasz Żółć', ['lukasz', 'łuk', 'ŁUKASZ', 'zolc'], []],
-  ['İpek Işık', ['ipek', 'İPEK', 'isik', 'ışık'], []],
-  ['Søren Ærø-Ðahl', ['soren', 'aero', 'dahl', 'Ærø'], []],
-  ['Anne-Marie Lüdenscheidt', ['anne', 'marie', 'anne-marie', 'anne marie lud'], ['nemarie']],
-  ['Иван Йовков', ['иван', 'ИВАН', 'йов'], []],
-  ['Αλέξης ΖΟΡΜΠΆΣ', ['αλεξης', 'ΑΛΈΞΗΣ', 'ζορμπασ', 'Ζορμπάς'], []],
-  ['שרה לוי', ['\u200fשרה', 'לוי'], []],
-];
-
-const isUtf8 = async () => {
-  const { rows } = await sql<{ encoding: string }>`show server_encoding`.execute(given.db);
-  return rows[0]!.encoding === 'UTF8';
-};
-
-test.for(NAMES)('%s is found by the beginning of its words', async ([stored, found, notFound], { skip }) => {
-  skip(!(await isUtf8()), 'the database has SQL_ASCII');
-  await sell(named(stored));
-  await indexAll();
-  for (const text of found) expect([text, await find(text)]).toEqual([text, [stored]]);
-  for (const text of notFound) expect([text, await find(text)]).toEqual([text, []]);
-});
-
-const FIELDS: [field: keyof Reservation, stored: string, found: string[], notFound: string[]][] = [
-  [
-    'emailAddress',
-    'j.doe+news@mail.example.co.uk',
-    ['mail', 'doe', 'example', 'news@mail', 'j.doe+news@mail.example.co.uk', 'EXAMPLE.CO', 'uk'],
-    ['oe', 'xample', 'doe@gmail'],
-  ],
-  ['emailAddress', 'jane_roe-1@x-y.com', ['roe', '1@x', 'y.com', 'jane_roe'], []],
-  [
-    'phoneNumber',
-    '+49 170 1234567',
-    ['0170 123 45 67', '+49 170 1234567', '0049170123', '491701', '170-12', '+49 (0)170', '０１７０'],
-    ['70123', '+49 171', '0171'],
-  ],
-  ['phoneNumber', '0170/1234567', ['+491701234567', '01701', '170 12', '49 170 1234567'], ['+49 171']],
-  ['phoneNumber', '+1 415 555 0100', ['415 555', '(415) 555-0100', '14155550100'], ['5550100']],
-  ['partnerReference', 'Order-4711/B', ['4711', 'order-4711', 'ORDER', 'order-4711/b'], ['711']],
-];
-
-test.for(FIELDS)('%s %s is found by its parts', async ([field, stored, found, notFound]) => {
-  await sell([{ fullName: 'Zoe Zett', emailAddress: 'z@z.zz', [field]: stored }]);
-  await indexAll();
-  for (const text of found) expect([text, await find(text)]).toEqual([text, ['Zoe Zett']]);
-  for (const text of notFound) expect([text, await find(text)]).toEqual([text, []]);
-});
-
 test('signs separate words and stand for nothing else', async () => {
   await sell([
     { fullName: 'Percy 100% \\ <b>Bold</b>', emailAddress: 'a_b@example.com' },
@@ -136,26 +78,22 @@ test('signs separate words and stand for nothing else', async () => {
   await indexAll();
   expect(await find('100%')).toEqual(['Percy 100% \\ <b>Bold</b>']);
   expect(await find('<b>bold')).toEqual(['Percy 100% \\ <b>Bold</b>']);
-  for (const text of ['p%y', 'p_rcy', 'per\\', "x' | 'percy", 'percy:* | !bobby', "~1' | '~percy"])
+  for (const text of ['p%y', 'p_rcy', 'per\\', "x' | 'percy", 'percy:* | !bobby', "~9' | '~percy"])
     expect([text, await find(text)]).toEqual([text, text === 'per\\' ? ['Percy 100% \\ <b>Bold</b>'] : []]);
   expect(await find("bobby');")).toEqual(["Bobby'); drop table"]);
   for (const text of ['%', '_', '\\', "'", '~ *', '🎟'])
     await expect(find(text)).rejects.toThrow('with a letter or a digit');
 });
 
-test('a text too long for a word of the index is found by its beginning', async () => {
-  const fullName = '한'.repeat(255);
-  await sell(named(fullName));
-  await indexAll();
-  expect(await find('한한한')).toEqual([fullName]);
-  expect(await find(fullName)).toEqual([fullName]);
-});
-
 test('several words must all match, whether they are rare or common', async () => {
   await sell([...named('Ada Rare'), ...Array.from({ length: 1_200 }, (_, n) => named(`Ada Common${n}`)[0]!)]);
   await indexAll(given.gala.shardId, 500);
   expect(await find('ada rare')).toEqual(['Ada Rare']);
-  expect(await find('common ada example jane', {}, 3)).toEqual(['Ada Common1199', 'Ada Common1198', 'Ada Common1197']);
+  expect(await find('common ada example jane', {}, 3)).toEqual([
+    'Ada Common1199',
+    'Ada Common1198',
+    'Ada Common1197',
+  ]);
   const all = await findAttendees(given.db, { eventId: given.gala.eventId, text: 'ada' }, 1);
   expect(all).toMatchObject({ total: 1_000, moreThanTotal: true });
   const rare = await findAttendees(given.db, { eventId: given.gala.eventId, text: 'ada rare' }, 1);
@@ -164,13 +102,16 @@ test('several words must all match, whether they are rare or common', async () =
 
 test('of all events, or of one', async () => {
   const other = await createFixture(given.db);
-  await sell(named('Zoë Other'), other, await other.addTicket());
-  await sell(named('Zoë Gala'));
+  await sell(named('Zoë Shared Other'), other, await other.addTicket());
+  await sell(named('Zoë Shared Gala'));
   await indexAll(other.shardId);
   await indexAll();
-  expect(await find('zoë')).toEqual(['Zoë Gala']);
-  const everywhere = await findAttendees(given.db, { text: 'zoë' }, 10);
-  expect(everywhere.attendees.map(({ fullName }) => fullName).toSorted()).toEqual(['Zoë Gala', 'Zoë Other']);
+  expect(await find('zoë shared')).toEqual(['Zoë Shared Gala']);
+  const everywhere = await findAttendees(given.db, { text: 'zoë shared' }, 10);
+  expect(everywhere.attendees.map(({ fullName }) => fullName).toSorted()).toEqual([
+    'Zoë Shared Gala',
+    'Zoë Shared Other',
+  ]);
   expect(everywhere.total).toBe(2);
 });
 
@@ -330,7 +271,9 @@ test('the index waits during a launch, until entries are five seconds old', asyn
   await indexAll();
   const { shardId } = given.gala;
   await sell(named(...Array.from({ length: 20 }, (_, index) => `Early ${index}`)));
-  await sql`update journal_segments set at = at - interval '6 seconds' where shard_id = ${shardId}`.execute(given.db);
+  await sql`update journal_segments set at = at - interval '6 seconds' where shard_id = ${shardId}`.execute(
+    given.db,
+  );
   await sell(named(...Array.from({ length: 20 }, (_, index) => `Late ${index}`)));
   expect(await indexAttendees(given.db, shardId, 10)).toBe(true);
   expect(await indexAttendees(given.db, shardId, 10)).toBe(false);
@@ -346,8 +289,12 @@ test('what was sold before the search had its table is added from the newest one
   await indexAll(shardId, 1_000);
   await sql`delete from search_entries where shard_id = ${shardId}`.execute(given.db);
   await sql`
-    update attendee_scans set refill_below = 9223372036854775807 where shard_id = ${shardId}`.execute(given.db);
-  await sql`update journal_segments set at = at - interval '2 seconds' where shard_id = ${shardId}`.execute(given.db);
+    update attendee_scans set refill_below = 9223372036854775807 where shard_id = ${shardId}`.execute(
+    given.db,
+  );
+  await sql`update journal_segments set at = at - interval '2 seconds' where shard_id = ${shardId}`.execute(
+    given.db,
+  );
   // Five times as many as of the journal.
   await indexAttendees(given.db, shardId, 2);
   const some = await findAttendees(given.db, { eventId }, 100);
@@ -355,7 +302,10 @@ test('what was sold before the search had its table is added from the newest one
     Array.from({ length: 10 }, (_, index) => `Guest ${29 - index}`),
   );
   expect(some.incomplete).toBe(true);
-  const scan = tablesOf(given.db).selectFrom('attendee_scans').select('refill_below').where('shard_id', '=', shardId);
+  const scan = tablesOf(given.db)
+    .selectFrom('attendee_scans')
+    .select('refill_below')
+    .where('shard_id', '=', shardId);
   do await indexAttendees(given.db, shardId, 100);
   while ((await scan.executeTakeFirstOrThrow()).refill_below > 0);
   const all = await findAttendees(given.db, { eventId }, 100);

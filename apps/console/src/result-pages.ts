@@ -45,7 +45,16 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
     ),
     page(operations.attendeeFind, '', (found) =>
       fields(
-        cellsOf(found, 'attendees', 'total', 'moreThanTotal', 'cursor', 'previous', 'incomplete', 'shardsAway'),
+        cellsOf(
+          found,
+          'attendees',
+          'total',
+          'moreThanTotal',
+          'cursor',
+          'previous',
+          'incomplete',
+          'shardsAway',
+        ),
       ),
     ),
     page(operations.registrationSearch, '', (found) =>

@@ -20,10 +20,7 @@ import { deleteExpiredIdempotencyKeys, retentionSettings } from './idempotency/e
 /** How soon the seat of an expired hold can be sold again. */
 const HOLDS_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
-/**
- * During a launch, this many are indexed per interval: half a percent of the CPU that their registration
- * costs.
- */
+/** During a launch, this many are indexed per interval, unless some are five seconds old. */
 const INDEXED_PER_STATEMENT = 1_000;
 /** Few rows per statement, so that it does not block others for long. */
 const ROWS_PER_STATEMENT = 1_000;

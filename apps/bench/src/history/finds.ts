@@ -37,8 +37,10 @@ export async function timeFinds(db: Database, eventId: number) {
     randomInt(16 ** 4)
       .toString(16)
       .padStart(4, '0');
-  const byEither = (of: AttendeeQuery, at: number): AttendeeQuery =>
-    ({ ...of, text: at % 2 === 0 ? `Guest ${prefix()}` : prefix() });
+  const byEither = (of: AttendeeQuery, at: number): AttendeeQuery => ({
+    ...of,
+    text: at % 2 === 0 ? `Guest ${prefix()}` : prefix(),
+  });
   const time = async (queryOf: (at: number) => AttendeeQuery) => {
     const times: number[] = [];
     for (let at = 0; at < FINDS; at += 1) {

@@ -18,4 +18,7 @@ begin
   from waiting_entries
   where shard_id = shard and serial = any(wanted)
   on conflict (shard_id, serial) do nothing;
+  -- The words of many rows are moved from the list of pending entries into the index together: 75 microseconds of CPU
+  -- per row instead of 138 without the list. On a cluster, the index of a shard ends with a number.
+  perform gin_clean_pending_list(oid) from pg_class where relkind = 'i' and relname like 'search\_entries\_words%';
 end $$;

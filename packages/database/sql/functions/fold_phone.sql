@@ -8,9 +8,12 @@ language plpgsql immutable parallel safe
 as $$
 declare
   is_whole constant boolean := given ~ '^[\s(]*(\+|00)';
-  digits constant text := ltrim(regexp_replace(replace(given, '(0)', ''), '[^0-9]', '', 'g'), '0');
+  digits text := ltrim(translate(replace(given, '(0)', ''), '+ ()-/.', ''), '0');
   national text := '';
 begin
+  if digits ~ '[^0-9]' then
+    digits := ltrim(regexp_replace(digits, '[^0-9]', '', 'g'), '0');
+  end if;
   if is_whole or is_query and length(digits) >= 10 and given !~ '^[\s(]*0' then
     -- The country codes of one and two digits. All others have three.
     national := ltrim(substr(digits, case

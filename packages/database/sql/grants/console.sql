@@ -58,4 +58,4 @@ grant select (shard_id, job_id), insert, delete on job_parts to :"role";
 grant execute on function find_news, change_registrations, replace_attendee, find_entries to :"role";
 -- find_entries and the correction of an attendee have the rights of their caller, and so have the functions that they
 -- call.
-grant execute on function rarest_query, query_of_term, words_of_entry, fold_text, fold_phone to :"role";
+grant execute on function rarest_query, queries_of_term, words_of_entry, fold_text, fold_phone to :"role";

@@ -6,8 +6,8 @@ create table search_entries (
   words tsvector not null,
   primary key (shard_id, serial)
 );
--- A list of pending entries would be read for each bucket of each search.
-create index search_entries_words on search_entries using gin (words) with (fastupdate = off);
+-- add_entries empties the list of pending entries, because each search reads it once per bucket.
+create index search_entries_words on search_entries using gin (words) with (gin_pending_list_limit = 1024);
 
 -- What was sold before this table was there is added from the newest to the oldest. The next serials to add are below this one. 0: all
 -- are there.

@@ -107,7 +107,9 @@ async function findByPass(db: Database, query: AttendeeQuery) {
 
 const leaveMatches = (hits: readonly Hit[], { eventId, partnerId, ticketId, state }: AttendeeQuery) =>
   hits
-    .filter((hit) => (eventId ?? hit.eventId) === hit.eventId && (partnerId ?? hit.partnerId) === hit.partnerId)
+    .filter(
+      (hit) => (eventId ?? hit.eventId) === hit.eventId && (partnerId ?? hit.partnerId) === hit.partnerId,
+    )
     .filter((hit) => (ticketId ?? hit.ticketId) === hit.ticketId && (state ?? hit.state) === hit.state);
 
 /** Reads hits that the filters leave, in the order of the matches. */
@@ -122,6 +124,10 @@ async function hitsOf(db: Database, matches: readonly Match[], query: AttendeeQu
   return matches.flatMap(({ serial }) => bySerial.get(serial) ?? []);
 }
 
+/** Returns the hits that filters leave. Without filters, the matches. */
+const filtered = (db: Database, matches: readonly Match[], query: AttendeeQuery, hasFilters: boolean) =>
+  hasFilters ? hitsOf(db, matches, query) : matches;
+
 async function findPage(
   db: Database,
   shards: readonly number[],
@@ -134,10 +140,16 @@ async function findPage(
   const start = { from: NEWEST, direction: 'older', most: COUNTED + 1 } as const;
   const { matches: newest, away } = await findMatches(db, shards, search, start);
   const counted = newest.slice(0, COUNTED);
-  const { matches } = await findMatches(db, shards, search, range);
+  // The first page is counted and read by one search.
+  const isCounted = range.from === NEWEST && range.direction === 'older' && range.most <= start.most;
+  const { matches } = isCounted
+    ? { matches: newest.slice(0, range.most) }
+    : await findMatches(db, shards, search, range);
+  const hits = await hitsOf(db, matches, query);
+  const countedHits = isCounted && hasFilters ? hits : await filtered(db, counted, query, hasFilters);
   return {
-    ...pageOf(await hitsOf(db, matches, query), matches, range, limit),
-    total: hasFilters ? (await hitsOf(db, counted, query)).length : counted.length,
+    ...pageOf(hits, matches, range, limit),
+    total: countedHits.length,
     moreThanTotal: newest.length > COUNTED,
     incomplete: await isRefilling(db, shards),
     shardsAway: away,

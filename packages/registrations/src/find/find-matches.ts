@@ -29,12 +29,13 @@ export const NEWEST = Number.MAX_SAFE_INTEGER;
 async function searchShard(db: Database, shardId: number, { terms, events }: Search, range: Range) {
   const { from, direction, most } = range;
   const [olderThan, newerThan] = direction === 'older' ? [from, null] : [null, from];
-  const { rows } = await sql<{ serials: number[] }>`
+  const { rows } = await sql<{ serials: string[] }>`
     select find_entries(
       ${shardId}::integer, ${textArray(terms) ?? '{}'}::text[], ${events && plainArray(events)}::integer[], ${olderThan}::bigint,
       ${newerThan}::bigint, ${most}::integer
     ) as serials`.execute(db);
-  return rows[0]!.serials.map((serial): Match => ({ shardId, serial }));
+  // The driver has no numbers in lists of this type.
+  return rows[0]!.serials.map((serial): Match => ({ shardId, serial: Number(serial) }));
 }
 
 /** Returns the matches of all these shards, in the order of the range. `away`: shards that do not answer. */

@@ -28,14 +28,18 @@ export function pageOf(hits: readonly Hit[], matches: readonly Match[], range: R
   const shown = hits.slice(0, limit);
   const isCut = hits.length > limit;
   const isOver = isCut || matches.length === range.most;
-  const end = (isCut ? shown : matches).at(-1)?.serial;
-  const further = isOver && end !== undefined ? end : null;
-  const { from, direction } = range;
-  if (direction === 'older') {
-    // The entry at the cursor belongs to the page before.
-    const previous = from === NEWEST ? null : (shown[0]?.serial ?? from - 1);
-    return { attendees: shown, cursor: further, more: isOver, previous };
-  }
+  const end = (isCut ? shown : matches).at(-1)?.serial ?? null;
+  const pageFrom = range.direction === 'older' ? olderPage : newerPage;
+  return pageFrom(shown, isOver ? end : null, range.from);
+}
+
+/** `end`: from where there are more hits, or null. The hit at the cursor `from` belongs to the page before. */
+function olderPage(shown: Hit[], end: number | null, from: number): Page {
+  const previous = from === NEWEST ? null : (shown[0]?.serial ?? from - 1);
+  return { attendees: shown, cursor: end, more: end !== null, previous };
+}
+
+function newerPage(shown: Hit[], end: number | null, from: number): Page {
   const cursor = shown[0]?.serial ?? from + 1;
-  return { attendees: shown.toReversed(), cursor, more: true, previous: further };
+  return { attendees: shown.toReversed(), cursor, more: true, previous: end };
 }

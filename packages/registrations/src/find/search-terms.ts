@@ -9,12 +9,12 @@ const DIGITS = /^[+(]*\d[\d().+/-]*$/;
 
 /**
  * Returns the terms of a search: its words, and each row of digits as one term, because people write a phone
- * number with spaces. query_of_term says what a term finds.
+ * number with spaces. queries_of_term says what a term finds.
  */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   let isNumber = false;
-  // Full-width digits and spaces become ASCII. query_of_term decides about the letters.
+  // Full-width digits and spaces become ASCII. queries_of_term decides about the letters.
   for (const word of text.normalize('NFKC').split(/\s+/)) {
     if (!HAS_LETTER_OR_DIGIT.test(word)) continue;
     const continues = isNumber && DIGITS.test(word);
@@ -33,7 +33,11 @@ const WITHOUT_CODE = /^[A-Z][A-Z0-9]{1,7}-\d+-\d+$/;
  * none.
  */
 export function passReferenceIn(text: string): string | null {
-  const reference = text.normalize('NFKC').trim().toUpperCase().replace(/-?\.{3}$/, '');
+  const reference = text
+    .normalize('NFKC')
+    .trim()
+    .toUpperCase()
+    .replace(/-?\.{3}$/, '');
   const masked = WITHOUT_CODE.test(reference) ? `${reference}-\u2026` : reference;
   return parseMaskedReference(masked) && masked;
 }
