@@ -11,27 +11,18 @@ import { TARGETS } from './targets.ts';
  */
 export function recordPair(results: Results, { title, mine, other }: Pairing, pair: Pair): void {
   results.notes.set(title, mine.workload.description);
-  if (pair.mine) record(results, title, mine, pair.mine);
-  if (!other || !pair.other) return;
-  record(results, title, other, pair.other, pair.mine && { row: mine.row, run: pair.mine });
-}
-
-function record(
-  results: Results,
-  title: string,
-  { row, workload }: Entry,
-  run: Run,
-  compared?: { row: string; run: Run },
-): void {
   // A paced load sets the rate, so only times are compared.
-  const isPaced = workload.arrivalsPerSecond !== undefined || workload.shareOfPeak !== undefined;
-  const ratio = compared
-    ? isPaced
-      ? { [`p50 of ${compared.row} ÷ it`]: compared.run.latencyMs.p50 / run.latencyMs.p50 }
-      : { [`${compared.row} ÷ it`]: compared.run.perSecond / run.perSecond }
-    : {};
-  const rate = isPaced ? {} : { 'per second': run.perSecond };
-  results.add(title, row, { ...rate, ...valuesOf(run), ...ratio }, TARGETS[title]?.[row]);
+  const { arrivalsPerSecond, shareOfPeak } = mine.workload;
+  const isPaced = arrivalsPerSecond !== undefined || shareOfPeak !== undefined;
+  const compared = isPaced ? `p50 of ${mine.row} ÷ it` : `${mine.row} ÷ it`;
+  const figureOf = (run: Run): number => (isPaced ? run.latencyMs.p50 : run.perSecond);
+  const add = ({ row }: Entry, run: Run, ratio?: number): void => {
+    const rate = isPaced ? {} : { 'per second': run.perSecond };
+    results.add(title, row, { ...rate, [compared]: ratio, ...valuesOf(run) }, TARGETS[title]?.[row]);
+  };
+  if (pair.mine) add(mine, pair.mine);
+  if (!other || !pair.other) return;
+  add(other, pair.other, pair.mine && figureOf(pair.mine) / figureOf(pair.other));
 }
 
 function valuesOf(run: Run): Values {

@@ -7,12 +7,13 @@ const [WIDTH, NAMES, VALUES, ROW_HEIGHT] = [760, 230, 170, 26];
 
 const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; overflow-wrap: normal; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #8884; }
 th:first-child, td:first-child { text-align: left; }
-figure { margin: 1rem 0; } svg { width: 100%; height: auto; }
+td { white-space: nowrap; }
+figure { margin: 1rem 0; max-width: 60rem; } svg { width: 100%; height: auto; }
 text { fill: currentColor; font-size: 13px; } rect { fill: #2563eb; } .other rect { fill: #8888; }
 line { stroke: currentColor; stroke-width: 2; }`;
 
@@ -30,7 +31,7 @@ export function renderPage(results: Results, provenance: string): string {
       </head>
       <body>
         <h1>Floodgate benchmark</h1>
-        <p>${provenance}</p>
+        <p>${provenance.replaceAll('`', '')}</p>
         !${tablesOf(results).map((table) => section(table, results.figures))}
         <ul>
           !${results.discarded.map((one) => html`<li>Discarded: ${one}</li>`)}
