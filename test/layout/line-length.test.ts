@@ -14,12 +14,10 @@ const EXCEPT = [
   /^packages\/database\/sql\/tables\//,
   // Generated from the contract.
   /^packages\/client\/src\/(?:contract|rules)\.ts$/,
-  // Not part of the product.
-  /^apps\/bench\//,
   /\.test\.ts$/,
 ];
 
-test('no line of product code, SQL or comments is longer than 120 characters', () => {
+test('no line of code, SQL or comments is longer than 120 characters', () => {
   const files = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: ROOT })).filter(
     (file) => !EXCEPT.some((pattern) => pattern.test(file)),
   );

@@ -1,26 +1,29 @@
-import { PARTS, type Part } from './contenders/contender.ts';
 import { cpuMicrosOfTree, residentMiB, residentMiBOfTree } from '@floodgate/test/harness/process-usage.ts';
+import { PARTS, type Part } from './contenders/contender.ts';
 
-type Figures = Partial<Record<Part, number>>;
+export type ByPart = Partial<Record<Part, number>>;
 
-/** Reads the resource usage of a run's processes. */
+/** The processes of each part. */
+export type Pids = Partial<Record<Part, number>>;
+
+/** Reads the resource usage of a run's processes. Systems without /proc report nothing. */
 export class Meter {
-  readonly #pids: Partial<Record<Part, number>>;
+  readonly #pids: Pids;
 
-  constructor(pids: Partial<Record<Part, number>>) {
+  constructor(pids: Pids) {
     this.#pids = pids;
   }
 
-  cpuMicros(): Promise<Figures> {
+  cpuMicros(): Promise<ByPart> {
     return this.#read(cpuMicrosOfTree);
   }
 
-  residentMiB(): Promise<Figures> {
+  residentMiB(): Promise<ByPart> {
     return this.#read((pid, part) => (part === 'postgres' ? residentMiBOfTree(pid) : residentMiB(pid)));
   }
 
-  async #read(read: (pid: number, part: Part) => Promise<number | undefined>): Promise<Figures> {
-    const figures: Figures = {};
+  async #read(read: (pid: number, part: Part) => Promise<number | undefined>): Promise<ByPart> {
+    const figures: ByPart = {};
     for (const part of PARTS) {
       const pid = this.#pids[part];
       const figure = pid === undefined ? undefined : await read(pid, part);
@@ -30,17 +33,18 @@ export class Meter {
   }
 }
 
-/** Returns the usage per answer of each part and in total. */
-export function perAnswer(
-  before: Figures,
-  after: Figures,
-  answers: number,
-): Partial<Record<Part | 'total', number>> {
-  const used: Partial<Record<Part | 'total', number>> = {};
+/** Returns the usage of each part between two readings. */
+export function usedBetween(before: ByPart, after: ByPart): ByPart {
+  const used: ByPart = {};
   for (const part of PARTS) {
     const [from, to] = [before[part], after[part]];
-    if (from !== undefined && to !== undefined) used[part] = (to - from) / answers;
+    if (from !== undefined && to !== undefined) used[part] = to - from;
   }
-  const figures = Object.values(used);
-  return figures.length > 0 ? { ...used, total: figures.reduce((sum, figure) => sum + figure, 0) } : {};
+  return used;
+}
+
+/** Returns the sum of the parts, or undefined if none is known. */
+export function sumOfParts(parts: ByPart): number | undefined {
+  const known = Object.values(parts);
+  return known.length === 0 ? undefined : known.reduce((sum, one) => sum + one, 0);
 }

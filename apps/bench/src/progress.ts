@@ -1,4 +1,7 @@
-/** Prints the running step and the remaining time on standard error: on one line in a terminal, otherwise one line each. */
+/**
+ * Prints the running step and the remaining time on standard error: on one line in a terminal, otherwise one
+ * line each.
+ */
 export class Progress {
   readonly #expectedSeconds: number;
   #doneSeconds = 0;

@@ -55,7 +55,10 @@ export interface RunDatabase extends AsyncDisposable {
 /** This checkout's schema. */
 const TEMPLATE: Template = {
   name: 'bench_template',
-  fill: (databaseUrl) => withTemporary(databaseUrl, migrate),
+  fill: async (connectionString) => {
+    await using db = connect({ connectionString, applicationName: 'bench', maxConnections: 1 });
+    await migrate(db);
+  },
 };
 
 /** Starts both servers. If that fails, it stops what it has started and throws. */
@@ -154,10 +157,4 @@ function createDatabase(server: Database, name: string, template: string): Promi
 async function emptyDirectory(directory: string): Promise<void> {
   await rm(directory, { recursive: true });
   await mkdir(directory);
-}
-
-async function withTemporary(url: string, use: (db: Database) => Promise<unknown>): Promise<void> {
-  const db = connect({ connectionString: url, applicationName: 'bench', maxConnections: 1 });
-  await use(db);
-  await db.destroy();
 }

@@ -2,104 +2,99 @@ import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { generateLoad } from '@floodgate/rehearsal/load/generate';
 import { answersOf, OK, totalAnswers, type LoadResult } from '@floodgate/rehearsal/load/load';
-import { createManyEvents, type ManyEvents } from '../many-events.ts';
+import { createManyEvents, type ManyEvents } from '../stored/many-events.ts';
 import { cpuMicrosOfTree } from '@floodgate/test/harness/process-usage.ts';
-import type { Progress } from '../progress.ts';
+import { attempt, inTurn, type Bench, type Mode, type Settings } from '../mode.ts';
+import { assertReconciled } from '../rates/books.ts';
+import { atLeast } from '../report/results.ts';
 import { median } from '../report/statistics.ts';
-import type { Citus, CitusRun } from '../results.ts';
 import type { RunDatabase, Servers } from '../servers.ts';
 import { findCluster, SHARDS, type CitusCluster } from './cluster.ts';
-import { nodeStops, NODE_STOPS_SECONDS } from './node-stops.ts';
-import { drain, readFault, readSold, startSite, type Site } from './site.ts';
-
-export interface CitusOptions {
-  pairs: number;
-  seconds: number;
-}
+import { drain, readSold, startSite, type Site } from './site.ts';
 
 /** Two events in each shard, and the number of simultaneous launches. */
 const EVENTS = 2 * SHARDS;
 const LAUNCHES = 4;
-const LOADS = ['launches', 'everywhere'] as const;
+const LOADS = [`${LAUNCHES} launches`, `${EVENTS} events in all shards`] as const;
+type CitusLoad = (typeof LOADS)[number];
 /** Enough for groups in every shard, and for groups of the best size on plain Postgres. */
 const CONNECTIONS = 1_024;
 const APIS = 2;
 const WARM_UP_SECONDS = 3;
 const OVERHEAD_SECONDS = 8;
 const SET_UP_SECONDS = 60;
+const RATIO = 'per s of Postgres CPU ÷ plain';
 
-const secondsOfRun = ({ seconds }: CitusOptions) => seconds + WARM_UP_SECONDS + OVERHEAD_SECONDS;
+const secondsOfRun = ({ seconds }: Settings): number => seconds + WARM_UP_SECONDS + OVERHEAD_SECONDS;
 
-export const citusSeconds = (options: CitusOptions): number =>
-  SET_UP_SECONDS + 3 * LOADS.length * options.pairs * secondsOfRun(options) + NODE_STOPS_SECONDS;
-
-/** A database with its events and the URLs for APIs. */
-export interface Engine extends ManyEvents {
-  name: CitusRun['engine'];
+/** A database with its events. */
+interface Engine extends ManyEvents {
+  name: 'Citus' | 'plain Postgres';
   database: RunDatabase;
-  /** One URL for each API. */
-  entries: string[];
 }
 
-/**
- * Runs the same load on a Citus cluster, through its coordinator and through its workers, and on plain Postgres. Then one of the
- * cluster's servers crashes. Throws if there is no cluster.
- */
-export async function citus(
-  servers: Servers,
-  options: CitusOptions,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<Citus> {
-  progress.say('a Citus cluster');
-  await using cluster = await findCluster();
-  await using spread = await cluster.openSpread();
-  await using plain = await cluster.openPlain();
-  const shape = { events: EVENTS, partners: 1 };
-  const events = await createManyEvents(spread.db, shape);
-  const engines: Engine[] = [
-    { name: 'Citus', database: spread, entries: Array<string>(APIS).fill(spread.url), ...events },
-    {
-      name: 'plain Postgres',
-      database: plain,
-      entries: Array<string>(APIS).fill(plain.url),
-      ...(await createManyEvents(plain.db, shape)),
-    },
-    { name: 'Citus, entered by its workers', database: spread, entries: spread.entries, ...events },
-  ];
-  progress.add(SET_UP_SECONDS);
-  const runs: CitusRun[] = [];
-  const turns = LOADS.flatMap((load) => engines.map((engine) => ({ load, engine })));
-  for (let round = 1; round <= options.pairs; round += 1)
-    for (const { load, engine } of round % 2 === 1 ? turns : turns.toReversed()) {
-      signal.throwIfAborted();
-      progress.say(`${engine.name}, ${load}, round ${round}`);
-      const requests = load === 'launches' ? engine.requests.slice(0, LAUNCHES) : engine.requests;
-      const measured = await runOn(servers, cluster, { ...engine, requests }, options.seconds);
-      runs.push({ engine: engine.name, load, round, ...measured });
-      progress.add(secondsOfRun(options));
-    }
-  const everywhere = runs.filter(({ engine, load }) => engine === 'Citus' && load === 'everywhere');
-  const peaks = everywhere.map(({ perSecond }) => perSecond);
-  // Requests at a fixed rate make groups of one or two, which cost far more per registration than the groups of the peak.
-  const stopped = await nodeStops(servers, cluster, engines[0]!, median(peaks) / 4, { progress, signal });
-  return { versions: cluster.versions, workers: cluster.workers, shards: SHARDS, runs, ...stopped };
+/** Runs the same load on a Citus cluster and on plain Postgres of the same version, on the same servers. */
+export const CITUS: Mode = {
+  name: 'citus',
+  help: 'a Citus cluster beside plain Postgres; needs TEST_CITUS_URL, or a program in CITUS_CLUSTER that starts one',
+  usual: { pairs: 5, seconds: 6 },
+  duration: (settings) => SET_UP_SECONDS + 2 * LOADS.length * settings.pairs * secondsOfRun(settings),
+  measure: async (bench, settings) => {
+    bench.progress.say('a Citus cluster');
+    await using cluster = await findCluster();
+    await using spread = await cluster.openSpread();
+    await using plain = await cluster.openPlain();
+    const shape = { events: EVENTS, partners: 1 };
+    const engines: Engine[] = [
+      { name: 'Citus', database: spread, ...(await createManyEvents(spread.db, shape)) },
+      { name: 'plain Postgres', database: plain, ...(await createManyEvents(plain.db, shape)) },
+    ];
+    bench.progress.add(SET_UP_SECONDS);
+    for (let round = 1; round <= settings.pairs; round += 1)
+      for (const load of inTurn(LOADS, round))
+        await measureRound(bench, cluster, { engines: inTurn(engines, round), load, round }, settings);
+  },
+};
+
+interface Round {
+  engines: readonly Engine[];
+  load: CitusLoad;
+  round: number;
 }
 
-async function runOn(
-  servers: Servers,
+async function measureRound(
+  bench: Bench,
   cluster: CitusCluster,
-  engine: Engine,
-  seconds: number,
-): Promise<Omit<CitusRun, 'engine' | 'load' | 'round'>> {
+  { engines, load, round }: Round,
+  settings: Settings,
+): Promise<void> {
+  const table = `${load}: ${cluster.description}`;
+  const micros = new Map<Engine['name'], number>();
+  for (const engine of engines) {
+    const requests = load === LOADS[0] ? engine.requests.slice(0, LAUNCHES) : engine.requests;
+    const values = await attempt(bench, `${engine.name}, ${load}, round ${round}`, () =>
+      runOn(bench.servers, cluster, { ...engine, requests }, settings.seconds),
+    );
+    bench.progress.add(secondsOfRun(settings));
+    if (!values) continue;
+    bench.results.add(table, engine.name, values);
+    micros.set(engine.name, values['coordinator µs'] + values['other servers µs']);
+  }
+  const ratio = {
+    [RATIO]: (micros.get('plain Postgres') ?? Number.NaN) / (micros.get('Citus') ?? Number.NaN),
+  };
+  bench.results.add(table, 'Citus', ratio, { [RATIO]: atLeast(0.6) });
+}
+
+async function runOn(servers: Servers, cluster: CitusCluster, engine: Engine, seconds: number) {
   await servers.emptyRedis();
   const { db, url } = engine.database;
-  const site = await startSite(url, engine.entries, servers.redisUrl);
+  const site = await startSite(url, APIS, servers.redisUrl);
   try {
     await generate(site, engine, WARM_UP_SECONDS);
     await drain(db);
     await cluster.checkpoint();
-    const soldBefore = sum(await readSold(db));
+    const soldBefore = await readSold(db);
     const read = async () => ({
       ...(await cluster.cpuMicros()),
       ...(await site.cpuMicros()),
@@ -110,17 +105,22 @@ async function runOn(
     const results = await generate(site, engine, seconds);
     await drain(db);
     const after = await read();
-    const sold = sum(await readSold(db)) - soldBefore;
-    const names = Object.keys(before) as (keyof typeof before)[];
-    const used = names.map((name) => [name, (after[name] - before[name]) / sold] as const);
+    const sold = (await readSold(db)) - soldBefore;
+    const fault = findFault(results, sold);
+    if (fault) throw new Error(fault);
+    await assertReconciled(db);
+    const each = (part: keyof typeof before): number => (after[part] - before[part]) / sold;
     return {
-      perSecond: sold / Math.max(...results.map((result) => result.seconds)),
-      cpuMicros: Object.fromEntries(used) as CitusRun['cpuMicros'],
-      batchSize: sold / (await countBatches(db, startedAt)),
-      p50Ms: median(results.map(({ latencyMs }) => latencyMs.p50)),
-      p99Ms: Math.max(...results.map(({ latencyMs }) => latencyMs.p99)),
-      failed: countFailed(results),
-      fault: findFault(results, sold) || (await readFault(db)),
+      'registrations/s': sold / Math.max(...results.map((result) => result.seconds)),
+      'in a batch': sold / (await countBatches(db, startedAt)),
+      'coordinator µs': each('coordinator'),
+      'other servers µs': each('workers'),
+      'APIs µs': each('apis'),
+      'worker µs': each('worker'),
+      'Redis µs': each('redis'),
+      'p50 ms': median(results.map(({ latencyMs }) => latencyMs.p50)),
+      'p99 ms': Math.max(...results.map(({ latencyMs }) => latencyMs.p99)),
+      'not accepted': countFailed(results),
     };
   } finally {
     await site.stop();
@@ -148,5 +148,3 @@ async function countBatches(db: Database, since: Date): Promise<number> {
     select count(*) as count from batches where created_at >= ${since} and size > 0`.execute(db);
   return rows[0]!.count;
 }
-
-const sum = (sold: Map<number, number>) => [...sold.values()].reduce((all, one) => all + one, 0);

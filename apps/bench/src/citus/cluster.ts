@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { connect, distribute, migrate, ping, type Database } from '@floodgate/database';
+import { connect, distribute, migrate, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { withDatabase } from '@floodgate/test/harness/database-url.ts';
-import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
 import { cpuMicrosOfTree, parentOf } from '@floodgate/test/harness/process-usage.ts';
 import type { RunDatabase } from '../servers.ts';
 
@@ -21,25 +20,21 @@ interface Node {
 
 /** A Citus cluster whose servers run on this machine. */
 export interface CitusCluster extends AsyncDisposable {
-  versions: Record<string, string>;
-  /** Number of servers with shards. */
-  workers: number;
+  /** One line for a reader. */
+  description: string;
   /** Returns the CPU time of all processes of the servers so far. */
   cpuMicros(): Promise<{ coordinator: number; workers: number }>;
-  /** Creates a database that is distributed over the cluster. `entries` are its URLs on the servers with shards. */
-  openSpread(): Promise<RunDatabase & { entries: string[] }>;
-  /** Creates a database without the extension on the coordinator's server: same Postgres, same settings, one shard. */
+  /** Creates a database that is distributed over the cluster. */
+  openSpread(): Promise<RunDatabase>;
+  /** Creates a database without the extension on the coordinator's server: same Postgres, same settings. */
   openPlain(): Promise<RunDatabase>;
   /** Runs a checkpoint on all servers. */
   checkpoint(): Promise<void>;
-  /** Crashes a server with shards. Resolves with its port. Absent if that is not possible. */
-  killWorker?(): Promise<number>;
-  startWorker?(): Promise<void>;
 }
 
 /**
- * Opens the cluster of the coordinator in TEST_CITUS_URL, or starts one with the program in CITUS_CLUSTER (`up`, `down`, `kill 1`,
- * `start 1`). Throws if neither is set.
+ * Opens the cluster of the coordinator in TEST_CITUS_URL, or starts one with the program in CITUS_CLUSTER
+ * (`up`, `down`). Throws if neither is set.
  */
 export async function findCluster(env = process.env): Promise<CitusCluster> {
   const { TEST_CITUS_URL: given, CITUS_CLUSTER: program } = env;
@@ -59,11 +54,9 @@ export async function findCluster(env = process.env): Promise<CitusCluster> {
     return name;
   };
   const versions = await readVersions(coordinator);
-  const [first, ...workers] = nodes as [Node, ...Node[]];
   const owned = started.move();
   return {
-    versions,
-    workers: workers.length,
+    description: `${versions}, a coordinator and ${nodes.length - 1} servers with ${SHARDS} shards`,
     cpuMicros: async () => {
       const used = await Promise.all(
         nodes.map(async ({ pid }) => (await cpuMicrosOfTree(pid)) ?? Number.NaN),
@@ -73,23 +66,12 @@ export async function findCluster(env = process.env): Promise<CitusCluster> {
     openSpread: async () => {
       const name = await createOn(nodes);
       await joinNodes(nodes, name);
-      const opened = await openMigrated(withDatabase(url, name));
-      // Services check the schema's version on the server that they connect to. Without this, only the coordinator has it.
-      await sql`select create_reference_table('schema_files')`.execute(opened.db);
-      for (const node of workers) await onNode(withDatabase(node.url, name), createEntry);
-      return { ...opened, entries: workers.map((node) => withDatabase(node.url, name)) };
+      return openMigrated(withDatabase(url, name));
     },
-    openPlain: async () => openMigrated(withDatabase(url, await createOn([first]))),
+    openPlain: async () => openMigrated(withDatabase(url, await createOn(nodes.slice(0, 1)))),
     checkpoint: async () => {
       for (const node of nodes) await onNode(node.url, (db) => sql`checkpoint`.execute(db));
     },
-    ...(program && {
-      killWorker: async () => {
-        await control(program, 'kill', '1');
-        return waitUntil('a server is gone', () => findDead(workers));
-      },
-      startWorker: async () => void (await control(program, 'start', '1')),
-    }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -135,12 +117,12 @@ async function readPostmaster(db: Database): Promise<number> {
   return parent;
 }
 
-async function readVersions(coordinator: Database): Promise<Record<string, string>> {
+async function readVersions(coordinator: Database): Promise<string> {
   const { rows } = await sql<{ postgres: string; citus: string }>`
     select split_part(version(), ' ', 2) as postgres, split_part(citus_version(), ' ', 2) as citus`.execute(
     coordinator,
   );
-  return rows[0]!;
+  return `Citus ${rows[0]!.citus} on PostgreSQL ${rows[0]!.postgres}`;
 }
 
 async function joinNodes([coordinator, ...workers]: readonly Node[], name: string): Promise<void> {
@@ -156,20 +138,6 @@ async function joinNodes([coordinator, ...workers]: readonly Node[], name: strin
   });
 }
 
-/** Creates on a worker what services need on their server and only the coordinator has. Each server counts separately. */
-async function createEntry(db: Database): Promise<void> {
-  await db.connection().execute(async (connection) => {
-    await sql`set citus.enable_ddl_propagation = off`.execute(connection);
-    await sql`create table secret_key_uses (key_id text primary key, hour timestamptz not null)`.execute(
-      connection,
-    );
-    await sql`
-      create table rate_limit_windows (
-        id integer primary key, epoch_second bigint not null, drawn integer not null
-      )`.execute(connection);
-  });
-}
-
 async function openMigrated(url: string): Promise<RunDatabase> {
   const db = open(url);
   await migrate(db);
@@ -181,9 +149,4 @@ async function dropDatabases(nodes: readonly Node[], names: readonly string[]): 
   for (const { url } of nodes)
     for (const name of names)
       await onNode(url, (db) => sql`drop database if exists ${sql.id(name)} with (force)`.execute(db));
-}
-
-async function findDead(nodes: readonly Node[]): Promise<number | undefined> {
-  for (const { url, port } of nodes) if (!(await onNode(url, ping))) return port;
-  return undefined;
 }

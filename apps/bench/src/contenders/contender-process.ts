@@ -4,7 +4,7 @@ import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
 
 /** How to start a process of a contender. */
 export interface ProcessStart {
-  /** Name in error messages, e.g. "the API of peer-b". */
+  /** Name in error messages, e.g. "the API of naive". */
   name: string;
   /** By default the Node.js of the benchmark. */
   node?: string;

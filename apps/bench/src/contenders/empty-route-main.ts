@@ -1,4 +1,5 @@
-// The process of the empty route: validates the same requests by the same schemas and sends Floodgate's answers, without other work.
+// The process of the empty route: validates the same requests by the same schemas and sends Floodgate's
+// answers, without other work.
 import {
   CallerHeaders,
   isEmailAddress,

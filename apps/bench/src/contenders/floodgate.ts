@@ -5,24 +5,35 @@ import {
   startWorkerProcess,
   type Environment,
 } from '@floodgate/test/harness/service-process.ts';
-import type { Books, Contender, Finalization, RunningContender, Surroundings } from './contender.ts';
+import type { Servers } from '../servers.ts';
+import type {
+  BookKeeper,
+  Books,
+  Contender,
+  Finalization,
+  RunningContender,
+  Surroundings,
+} from './contender.ts';
 
 /** Floodgate: one API process and one worker process, as started by `npm run api` and `npm run worker`. */
 export const floodgate: Contender = {
   name: 'floodgate',
-  description: 'group commit: one statement and one commit for all who wait, a BullMQ job for many batches',
-  start: startFloodgate,
+  start: (surroundings) => startFloodgate(surroundings),
 };
 
-/** Starts Floodgate with other settings of the API or the worker. */
-export async function startFloodgate(
+/** Settings that differ from those of the tests. */
+export interface Differing {
+  api?: Environment;
+  worker?: Environment;
+}
+
+async function startFloodgate(
   { databaseUrl, redisUrl, db }: Surroundings,
-  differing: Environment = {},
-  differingWorker: Environment = {},
+  differing: Differing = {},
 ): Promise<RunningContender> {
   const env = { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl };
-  const worker = await startWorkerProcess({ ...env, ...differingWorker });
-  const api = await startApiProcess({ ...env, ...differing }).catch(async (error: unknown) => {
+  const worker = await startWorkerProcess({ ...env, ...differing.worker });
+  const api = await startApiProcess({ ...env, ...differing.api }).catch(async (error: unknown) => {
     await worker.end();
     throw error;
   });
@@ -34,12 +45,61 @@ export async function startFloodgate(
   };
 }
 
+/** Floodgate on a database of its own, until it is disposed. */
+export interface OpenFloodgate extends AsyncDisposable {
+  db: Database;
+  baseUrl: string;
+  pids: { api: number; worker: number };
+  books: BookKeeper;
+}
+
+/**
+ * Opens Floodgate on a new database and an empty Redis. `slowBatchLimit`: commits take 100 ms, and have at
+ * most this many registrations each.
+ */
+export async function openFloodgate(
+  servers: Servers,
+  { slowBatchLimit, ...differing }: Differing & { slowBatchLimit?: string | undefined } = {},
+): Promise<OpenFloodgate> {
+  await using stack = new AsyncDisposableStack();
+  const { db, url: databaseUrl } = stack.use(await servers.openDatabase());
+  await servers.emptyRedis();
+  if (slowBatchLimit !== undefined) {
+    await slowCommits(db);
+    differing.api = { ...differing.api, BATCH_LIMIT: slowBatchLimit };
+  }
+  const running = await startFloodgate({ databaseUrl, redisUrl: servers.redisUrl, db }, differing);
+  stack.defer(() => running.stop());
+  const owned = stack.move();
+  return {
+    db,
+    baseUrl: running.baseUrl,
+    pids: { api: running.pids.api!, worker: running.pids.worker! },
+    books: running.books!,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Postgres's longest commit_delay. */
+const SLOW_COMMIT_MICROS = 100_000;
+
+/** Makes commits slow, for new connections. */
+async function slowCommits(db: Database): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db);
+  const name = sql.id(rows[0]!.name);
+  await sql`alter database ${name} set commit_delay = ${sql.lit(SLOW_COMMIT_MICROS)}`.execute(db);
+  await sql`alter database ${name} set commit_siblings = 0`.execute(db);
+}
+
 /** Reads the books of a Floodgate database. */
-export function floodgateBooks(db: Database): NonNullable<RunningContender['books']> {
+export function floodgateBooks(db: Database): BookKeeper {
   return {
     read: () => readBooks(db),
-    isFinalized: () => isFinalized(db),
-    readFinalization: (since, quantiles) => readFinalization(db, since, quantiles),
+    isFinalized: async () => {
+      const { rows } = await sql`select from batches where state = 'pending' limit 1`.execute(db);
+      return rows.length === 0;
+    },
+    readFinalization: (since) => readFinalization(db, since),
   };
 }
 
@@ -55,30 +115,16 @@ async function readBooks(db: Database): Promise<Books> {
   return rows[0]!;
 }
 
-async function isFinalized(db: Database): Promise<boolean> {
-  const { rows } = await sql`select from batches where state = 'pending' limit 1`.execute(db);
-  return rows.length === 0;
-}
-
 // A registration is finalized with its batch, so each batch is weighted by its registrations.
-async function readFinalization(
-  db: Database,
-  since: Date,
-  quantiles: readonly number[],
-): Promise<Finalization> {
-  const { rows } = await sql<{ wait: number; size: number; finishedAt: Date }>`
-    select extract(epoch from finished_at - created_at)::float8 * 1000 as wait, size, finished_at as "finishedAt"
-    from batches
-    where created_at >= ${since} and finished_at is not null and size > 0
-    order by wait`.execute(db);
-  const total = rows.reduce((sum, { size }) => sum + size, 0);
-  const waitAt = (quantile: number) => {
-    let seen = 0;
-    return rows.find(({ size }) => (seen += size) >= quantile * total)?.wait ?? Number.NaN;
-  };
-  const finishes = rows.map(({ finishedAt }) => finishedAt.getTime());
-  return {
-    waitsMs: quantiles.map(waitAt),
-    lastFinishedAt: finishes.length > 0 ? new Date(finishes.reduce((a, b) => Math.max(a, b))) : null,
-  };
+async function readFinalization(db: Database, since: Date): Promise<Finalization> {
+  const { rows } = await sql<{ p99Ms: number | null; lastFinishedAt: Date | null }>`
+    with finished as (
+      select extract(epoch from finished_at - created_at)::float8 * 1000 as wait, finished_at,
+        sum(size) over (order by finished_at - created_at) as seen, sum(size) over () as total
+      from batches
+      where created_at >= ${since} and finished_at is not null and size > 0
+    )
+    select min(wait) filter (where seen >= 0.99 * total) as "p99Ms", max(finished_at) as "lastFinishedAt"
+    from finished`.execute(db);
+  return { p99Ms: rows[0]?.p99Ms ?? undefined, lastFinishedAt: rows[0]?.lastFinishedAt ?? null };
 }

@@ -1,39 +1,47 @@
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
-import { loadPeer, PEER_LETTERS, type PeerLetter } from '../peers/peer.ts';
-import { createPeerRegistrations } from '../peers/schema.ts';
+import type { PeerName } from '../peers/peer.ts';
 import { ContenderProcess, endAll } from './contender-process.ts';
 import type { Books, Contender, Finalization, RunningContender, Surroundings } from './contender.ts';
 
-const REDIS_PEERS: readonly PeerLetter[] = ['a', 'b'];
+const peer = (name: PeerName): Contender => ({
+  name,
+  start: (surroundings) => startPeer(name, surroundings),
+});
 
-const DESCRIPTIONS: Record<PeerLetter, string> = {
-  a: 'a transaction per request (select … for update), then a BullMQ job on Redis',
-  b: 'one statement per request, then a BullMQ job on Redis',
-  c: 'one statement per request and a pg-boss job in the same transaction',
-  d: 'one statement per request, which also adds a graphile-worker job',
-  e: 'one statement per request, then a BullMQ job on Postgres',
-};
+/** A transaction per request (select … for update), then a BullMQ job. */
+export const naive = peer('naive');
+/** One statement per request, then a BullMQ job. */
+export const bullmq = peer('bullmq');
 
-/** Other designs of a good team, each with one tuned API process and one tuned worker process. */
-export const peers: readonly Contender[] = PEER_LETTERS.map((letter) => ({
-  name: `peer-${letter}`,
-  description: DESCRIPTIONS[letter],
-  start: (surroundings) => startPeer(letter, surroundings),
-}));
+/**
+ * Creates the peers' `registrations`: Floodgate's columns and types, with a state per row in place of a
+ * batch. Peers use Floodgate's tickets.
+ */
+async function createPeerRegistrations(db: Database): Promise<void> {
+  // reserved_at is the time of the insert and not of the transaction's begin, which may have waited for the
+  // ticket: that wait is not one for the worker. Half of each page stays free, so that confirming a row stays
+  // on its page (HOT) and no index is touched.
+  await sql`
+    create table peer_registrations (like registrations including defaults including identity)
+    with (fillfactor = 50)`.execute(db);
+  await sql`
+    alter table peer_registrations
+      drop column batch_id, drop column position, drop column attendee_digest,
+      alter column reserved_at set default clock_timestamp(),
+      add column state batch_state not null default 'pending',
+      add column finished_at timestamptz,
+      add primary key (serial)`.execute(db);
+}
 
 async function startPeer(
-  letter: PeerLetter,
-  { databaseUrl, redisUrl, db, apiFlags }: Surroundings,
+  name: PeerName,
+  { databaseUrl, redisUrl, db }: Surroundings,
 ): Promise<RunningContender> {
-  const peer = await loadPeer(letter);
   await createPeerRegistrations(db);
-  await peer.prepare?.(databaseUrl);
-  const queueUrl = REDIS_PEERS.includes(letter) ? redisUrl : databaseUrl;
-  const env = { PEER: letter, DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl };
-  const api = startPart('api', env, apiFlags);
-  const worker = startPart('worker', env);
+  const env = { PEER: name, DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl };
+  const [api, worker] = [startPart('api', env), startPart('worker', env)];
   try {
     const baseUrl = await api.printed(/listening at (http:\/\/127\.0\.0\.1:\d+)/);
     await worker.printed(/"msg":"(working)"/);
@@ -43,9 +51,8 @@ async function startPeer(
       books: {
         read: () => readBooks(db),
         isFinalized: () => isFinalized(db),
-        readFinalization: (since, quantiles) => readFinalization(db, since, quantiles),
+        readFinalization: (since) => readFinalization(db, since),
       },
-      apiOutput: () => api.output,
       stop: () => endAll(api, worker),
     };
   } catch (error) {
@@ -55,9 +62,9 @@ async function startPeer(
 }
 
 /** Starts a process with V8's defaults: a large heap makes peers faster, and they need not save memory. */
-function startPart(part: 'api' | 'worker', env: Record<string, string>, flags: readonly string[] = []) {
+function startPart(part: 'api' | 'worker', env: Record<string, string>): ContenderProcess {
   const entry = fileURLToPath(new URL(`../peers/${part}.ts`, import.meta.url));
-  return new ContenderProcess({ name: `the peer's ${part}`, flags, args: [entry], env });
+  return new ContenderProcess({ name: `the peer's ${part}`, args: [entry], env });
 }
 
 async function readBooks(db: Database): Promise<Books> {
@@ -74,23 +81,20 @@ async function readBooks(db: Database): Promise<Books> {
   return rows[0]!;
 }
 
-// Without an index for pending rows: each confirmation would have to maintain it, and only the benchmark needs it.
+// Without an index for pending rows: each confirmation would have to maintain it, and only the benchmark
+// needs it.
 async function isFinalized(db: Database): Promise<boolean> {
   const { rows } = await sql`select from peer_registrations where state = 'pending' limit 1`.execute(db);
   return rows.length === 0;
 }
 
-async function readFinalization(
-  db: Database,
-  since: Date,
-  quantiles: readonly number[],
-): Promise<Finalization> {
-  const { rows } = await sql<{ waitsMs: number[] | null; lastFinishedAt: Date | null }>`
+async function readFinalization(db: Database, since: Date): Promise<Finalization> {
+  const { rows } = await sql<{ p99Ms: number | null; lastFinishedAt: Date | null }>`
     select max(finished_at) as "lastFinishedAt",
-      percentile_cont(${quantiles}::float8[]) within group (
+      percentile_cont(0.99) within group (
         order by extract(epoch from finished_at - reserved_at)::float8 * 1000
-      ) as "waitsMs"
+      ) as "p99Ms"
     from peer_registrations
     where reserved_at >= ${since} and finished_at is not null`.execute(db);
-  return { waitsMs: rows[0]?.waitsMs ?? [], lastFinishedAt: rows[0]?.lastFinishedAt ?? null };
+  return { p99Ms: rows[0]?.p99Ms ?? undefined, lastFinishedAt: rows[0]?.lastFinishedAt ?? null };
 }

@@ -6,16 +6,16 @@ import { parseEnv } from 'node:util';
 import { connect, type Database } from '@floodgate/database';
 import { cpuMicrosOfDescendants } from '@floodgate/test/harness/process-usage.ts';
 import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
-import { createCheckoutDatabase, type Caller } from '../checkouts/checkout-database.ts';
-import { runCommand, startApp } from '../checkouts/checkout.ts';
+import { runCommand, startApp } from '../contenders/checkout.ts';
+import { createCheckoutDatabase, type Caller } from '../contenders/checkout-database.ts';
 import type { RunFixture } from '../contenders/contender.ts';
 
-/** The processes of a checkout's `npm start`: Postgres, API, worker and delivery, with an empty database. */
+/**
+ * The processes of this checkout's `npm start`: Postgres, API, worker and delivery, with an empty database.
+ */
 export interface Installation extends AsyncDisposable {
   baseUrl: string;
   db: Database;
-  /** The demo partner: a test key, a test event and a ticket with a million seats. */
-  demo: { secretKey: string; eventRef: string; eventId: number; ticketId: number };
   /** A partner with a live key and a live event. */
   live: RunFixture & Pick<Caller, 'eventId'>;
   /** Runs the operator's command. Resolves with the document that it prints. */
@@ -28,54 +28,41 @@ export interface Installation extends AsyncDisposable {
   idle(): Promise<void>;
 }
 
-interface Demo {
-  baseUrl: string;
-  secretKey: string;
-  eventRef: string;
-  eventId: number;
-  tickets: { id: number }[];
-}
-
+const ROOT = path.resolve(import.meta.dirname, '../../../..');
 const START_ENV = { PORT: '0', DELIVERY_PORT: '0', LOG_LEVEL: 'warn' };
 const IDLE_POLL_MS = 1_000;
 const IDLE_SHARE = 0.1;
 const IDLE_TIMEOUT_MS = 180_000;
 
-/** Starts an installation in a temporary directory. Uses only interfaces that releases keep. */
-export async function startInstallation(
-  directory: string,
-  env: Record<string, string> = {},
-): Promise<Installation> {
+/** Starts an installation in a temporary directory. */
+export async function startInstallation(env: Record<string, string> = {}): Promise<Installation> {
   await using started = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'floodgate-bench-'));
   started.defer(() => rm(dataDir, { recursive: true, force: true }));
   const process = started.adopt(
-    await startApp(directory, 'standalone', { env: { ...START_ENV, DATA_DIR: dataDir, ...env } }),
+    await startApp(ROOT, 'standalone', { env: { ...START_ENV, DATA_DIR: dataDir, ...env } }),
     (app) => app.end(),
   );
   await process.until(
     'npm start says where it listens',
     () => process.output.includes('Ctrl-C') || undefined,
   );
-  const { baseUrl, tickets, ...demo } = JSON.parse(
-    await readFile(path.join(dataDir, 'demo.json'), 'utf8'),
-  ) as Demo;
+  const demo = JSON.parse(await readFile(path.join(dataDir, 'demo.json'), 'utf8')) as { baseUrl: string };
   const connection = parseEnv(await readFile(path.join(dataDir, 'connection.env'), 'utf8'));
   const databaseUrl = connection['DATABASE_URL']!;
   const db = started.adopt(
     connect({ connectionString: databaseUrl, applicationName: 'bench', maxConnections: 2 }),
     (database) => database.destroy(),
   );
-  const caller = await createCheckoutDatabase((args) => runCommand(directory, databaseUrl, args));
+  const caller = await createCheckoutDatabase((args) => runCommand(ROOT, databaseUrl, args));
   const cpuMicros = (program?: string) => cpuMicrosOfDescendants(process.pid, program);
   const consoleUrl = /^Console +(\S+)/m.exec(process.output)?.[1] ?? '';
   const owned = started.move();
   return {
-    baseUrl,
+    baseUrl: demo.baseUrl,
     db,
-    demo: { ...demo, ticketId: tickets[0]!.id },
     live: { ...caller.fixture(db), eventId: caller.eventId },
-    run: (...args) => runCommand(directory, databaseUrl, args),
+    run: (...args) => runCommand(ROOT, databaseUrl, args),
     cpuMicros,
     consoleUrl,
     idle: () => untilIdle(cpuMicros),

@@ -3,10 +3,10 @@ import { listTickets } from '@floodgate/tickets';
 import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
 import { generateLoad } from '@floodgate/rehearsal/load/generate';
 import { answersOf, OK, type RequestShape } from '@floodgate/rehearsal/load/load';
-import type { Figure } from '../results.ts';
-import { registrationOf, ROOMY } from '../workloads.ts';
-import type { Installation } from './installation.ts';
-import type { SliceOptions } from './slices.ts';
+import { attempt, type Mode } from '../mode.ts';
+import { registrationOf, ROOMY } from '../rates/workloads.ts';
+import { atMost } from '../report/results.ts';
+import { startInstallation, type Installation } from './installation.ts';
 
 const VIEWERS = 200;
 const PER_SECOND = 10_000;
@@ -15,53 +15,50 @@ const WARM_UP_SECONDS = 2;
 /** Two snapshots: the first may have been taken before the last registration. */
 const LAST_SNAPSHOTS_MS = 2_500;
 
+const START_SECONDS = 30;
+const SETTLE_SECONDS = 4;
+
+const TARGETS = { 'console, % of a core': atMost(10), 'viewers with other figures than Postgres': atMost(0) };
+
 /**
- * Measures a launch that many people watch: the CPU of the console, the API's CPU per registration with and without viewers, and whether
- * the page shows what Postgres has in the end.
+ * Measures a launch that many people watch: the CPU of the console, the API's CPU per registration with and
+ * without viewers, and whether the page shows what Postgres has in the end.
  */
-export async function watchedLaunch(
-  installation: Installation,
-  { rounds, seconds }: SliceOptions,
-): Promise<Figure[]> {
-  const { live, run, consoleUrl } = installation;
-  const ticketId = await live.addTicket({ capacity: ROOMY });
-  const request = registrationOf(live, ticketId);
-  const issued = await run('access', 'create-token', 'bench', '--scopes', 'events:read', '--expires', '1d');
-  const watching = {
-    url: `${consoleUrl}/live/${live.eventId}/events`,
-    token: (issued as { token: string }).token,
-  };
-  await launch(installation, request, WARM_UP_SECONDS);
-  const figures = {
-    console: [] as number[],
-    api: [] as number[],
-    rates: [] as number[],
-    wrong: [] as number[],
-  };
-  for (let round = 0; round < rounds; round += 1) {
-    const alone = await launch(installation, request, seconds);
-    await using viewers = await openViewers(watching);
-    const watched = await launch(installation, request, seconds);
-    figures.console.push(watched.consoleShare * 100);
-    figures.api.push(watched.apiMicros / alone.apiMicros);
-    figures.rates.push(watched.perSecond);
-    await delay(LAST_SNAPSHOTS_MS);
-    const [ticket] = (await listTickets(installation.db, live.eventId)).filter(({ id }) => id === ticketId);
-    figures.wrong.push(viewers.shown().filter((taken) => taken !== ticket!.taken).length);
-  }
-  const title = `launch watched by ${VIEWERS}`;
-  return [
-    { name: `${title}: registrations a second`, unit: '', rounds: figures.rates },
-    { name: `${title}: CPU of the console, share of a core`, unit: '%', rounds: figures.console, atMost: 10 },
-    { name: `${title}: CPU of the API per registration ÷ not watched`, unit: '', rounds: figures.api },
-    {
-      name: `${title}: viewers with other figures than Postgres in the end`,
-      unit: '',
-      rounds: figures.wrong,
-      atMost: 0,
-    },
-  ];
-}
+export const WATCH: Mode = {
+  name: 'watch',
+  help: `npm start: a launch at 10,000/s that ${VIEWERS} people watch in the console`,
+  usual: { pairs: 6, seconds: 4 },
+  duration: ({ pairs, seconds }) => pairs * 2 * (seconds + SETTLE_SECONDS) + START_SECONDS,
+  measure: async (bench, { pairs, seconds }) => {
+    await using installation = await startInstallation();
+    const { live, run, consoleUrl } = installation;
+    const ticketId = await live.addTicket({ capacity: ROOMY });
+    const request = registrationOf(live, ticketId);
+    const issued = await run('access', 'create-token', 'bench', '--scopes', 'events:read', '--expires', '1d');
+    const { token } = issued as { token: string };
+    const watching = { url: `${consoleUrl}/live/${live.eventId}/events`, token };
+    await launch(installation, request, WARM_UP_SECONDS);
+    for (let round = 1; round <= pairs; round += 1) {
+      const values = await attempt(bench, `launch with viewers, round ${round}`, async () => {
+        const alone = await launch(installation, request, seconds);
+        await using viewers = await openViewers(watching);
+        const watched = await launch(installation, request, seconds);
+        await delay(LAST_SNAPSHOTS_MS);
+        const tickets = await listTickets(installation.db, live.eventId);
+        const taken = tickets.find(({ id }) => id === ticketId)!.taken;
+        return {
+          'console, % of a core': watched.consoleShare * 100,
+          'API µs ÷ not watched': watched.apiMicros / alone.apiMicros,
+          'per second': watched.perSecond,
+          'viewers with other figures than Postgres': viewers.shown().filter((shown) => shown !== taken)
+            .length,
+        };
+      });
+      if (values) bench.results.add('A launch that is watched', `by ${VIEWERS} people`, values, TARGETS);
+      bench.progress.add(2 * (seconds + SETTLE_SECONDS));
+    }
+  },
+};
 
 async function launch({ baseUrl, cpuMicros, idle }: Installation, request: RequestShape, seconds: number) {
   await idle();

@@ -1,7 +1,6 @@
-import { reservationsOf } from '@floodgate/registrations';
 import type { Database } from '@floodgate/database';
+import { reservationsOf, type Registrations } from '@floodgate/registrations';
 import { CompiledQuery } from 'kysely';
-import type { Register } from './peer.ts';
 
 /** One validated request for a seat, as the parameters of the statements below. */
 export type SeatRequest = readonly [
@@ -16,10 +15,10 @@ export type SeatOutcome =
   { kind: 'registered'; serial: number } | { kind: 'no-such-ticket' | 'not-on-sale' | 'sold-out' };
 
 /**
- * Floodgate's HTTP side reads this for every valid request. Peers have no idempotency keys and do not refuse duplicates, which makes them
- * slightly cheaper.
+ * Floodgate's HTTP side reads this for every valid request. Peers have no idempotency keys and do not refuse
+ * duplicates, which makes them slightly cheaper.
  */
-export function registerWith(reserve: (seat: SeatRequest) => Promise<SeatOutcome>): Register {
+export function registerWith(reserve: (seat: SeatRequest) => Promise<SeatOutcome>): Registrations['submit'] {
   return async (_principal, submission) => {
     const [seat] = reservationsOf([submission]);
     const { ticketId, eventId, partnerId, passCode, fullName, emailAddress, phoneNumber } = seat!;
@@ -77,22 +76,14 @@ const RESERVE = `
   registered as (
     insert into peer_registrations (${COLUMNS}) select ${VALUES} from seat returning serial
   )
-  select serial`;
-const RESERVE_ONLY = `${RESERVE} from registered`;
-
-/** The same as RESERVE_ONLY, with a further expression over \`serial\` that is evaluated once per registration. */
-export const reserveAnd = (expression: string) => `${RESERVE}, ${expression} from registered`;
+  select serial from registered`;
 
 const WHY_REFUSED = `
   select taken < capacity as has_seats, ${ON_SALE} as on_sale from tickets where id = $1 and event_id = $2`;
 
 /** One statement for the seat and its registration. A second one only without a seat, for the reason. */
-export async function reserveInOneStatement(
-  db: Database,
-  seat: SeatRequest,
-  statement = RESERVE_ONLY,
-): Promise<SeatOutcome> {
-  const [registered] = await run<{ serial: number }>(db, statement, seat);
+export async function reserveInOneStatement(db: Database, seat: SeatRequest): Promise<SeatOutcome> {
+  const [registered] = await run<{ serial: number }>(db, RESERVE, seat);
   if (registered) return { kind: 'registered', serial: registered.serial };
   const [ticketId, eventId] = seat;
   const [ticket] = await run<TicketState>(db, WHY_REFUSED, [ticketId, eventId]);

@@ -1,24 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { Database } from '@floodgate/database';
-import type { Owner } from '@floodgate/webhooks/endpoints';
-import { createFixture } from '@floodgate/test/harness/fixture.ts';
 import { startDeliveryProcess } from '@floodgate/test/harness/service-process.ts';
-import { tablesOf } from '@floodgate/test/harness/stored-tables.ts';
 import { waitUntil } from '@floodgate/test/harness/wait-until.ts';
 import { addWebhook } from '@floodgate/test/harness/webhooks.ts';
-import { storeHistory } from '../history/store.ts';
-import { createManyEvents } from '../many-events.ts';
-import { cpuMicrosOfTree } from '@floodgate/test/harness/process-usage.ts';
-import type { Progress } from '../progress.ts';
-import type { WebhookDrain } from '../results.ts';
-import type { Servers } from '../servers.ts';
-
-export interface WebhooksOptions {
-  rounds: number;
-  /** Registrations for one receiver. Five receivers get a fifth each. */
-  rows: number;
-}
+import { attempt, inTurn, type Bench, type Mode } from '../mode.ts';
+import { atLeast } from '../report/results.ts';
+import { createManyEvents } from '../stored/many-events.ts';
+import { storeHistory } from '../stored/store-history.ts';
 
 /** The messages on one path of a receiver. */
 export interface Received {
@@ -30,125 +18,94 @@ export interface Received {
   lastAt: number;
 }
 
-export const DEFAULT_WEBHOOK_ROWS = 300_000;
 const DRAIN_TIMEOUT_MS = 300_000;
-const OVERHEAD_SECONDS = 10;
+const OVERHEAD_SECONDS = 6;
 const ROWS_PER_SECOND = 10_000;
 
 const LIVE = [1, 2, 3, 4, 5].map((number) => `/live-${number}`);
-/** Two receivers that answer slowly, and one that cuts the connection. addBad adds one on a closed port, and one with a forbidden address. */
-const BAD = ['/slow-1', '/slow-2', '/cut'];
+/**
+ * Two receivers that answer slowly, two that cut the connection. One more has a port on which no server
+ * listens.
+ */
+const BAD = ['/slow-1', '/slow-2', '/cut-1', '/cut-2'];
+const CLOSED = 'http://127.0.0.1:1/';
 
 interface Case {
-  name: WebhookDrain['name'];
+  name: string;
   live: string[];
   isTroubled: boolean;
+  /** Share of the rows. */
   share: number;
 }
 
+const FIVE = 'five receivers';
+const TROUBLED = 'five receivers beside five bad ones';
 const CASES: readonly Case[] = [
   { name: 'one receiver', live: ['/live'], isTroubled: false, share: 1 },
-  { name: 'five receivers', live: LIVE, isTroubled: false, share: 1 / LIVE.length },
-  { name: 'five receivers beside five bad ones', live: LIVE, isTroubled: true, share: 1 / LIVE.length },
+  { name: FIVE, live: LIVE, isTroubled: false, share: 1 / LIVE.length },
+  { name: TROUBLED, live: LIVE, isTroubled: true, share: 1 / LIVE.length },
 ];
+const PER_SECOND = { 'per second': atLeast(15_000) };
 
-export const webhooksSeconds = ({ rounds, rows }: WebhooksOptions): number =>
-  rounds * CASES.length * (rows / ROWS_PER_SECOND + OVERHEAD_SECONDS);
-
-/**
- * Measures the rate at which webhooks send stored registrations, from the first message to the last. Throws if something is missing or the
- * chain is broken.
- */
-export async function webhookDrains(
-  servers: Servers,
-  options: WebhooksOptions,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<WebhookDrain[]> {
-  const drains: WebhookDrain[] = [];
-  for (let round = 1; round <= options.rounds; round += 1)
-    for (const one of round % 2 === 1 ? CASES : CASES.toReversed()) {
-      signal.throwIfAborted();
-      progress.say(`webhooks, ${one.name}, round ${round}`);
-      drains.push({
-        name: one.name,
-        round,
-        ...(await drain(servers, one, Math.ceil(options.rows * one.share))),
-      });
-      progress.add(webhooksSeconds({ rounds: 1, rows: options.rows }) / CASES.length);
+/** Measures the rate at which webhooks send stored registrations, from the first message to the last. */
+export const WEBHOOKS: Mode = {
+  name: 'webhooks',
+  help: 'how fast webhooks send what is stored, and what five bad receivers cost five good ones',
+  usual: { pairs: 3, rows: 300_000 },
+  duration: ({ pairs, rows }) => pairs * CASES.length * (rows / ROWS_PER_SECOND + OVERHEAD_SECONDS),
+  measure: async (bench, { pairs, rows }) => {
+    for (let round = 1; round <= pairs; round += 1) {
+      const rates = new Map<string, number>();
+      for (const one of inTurn(CASES, round)) {
+        const values = await attempt(bench, `webhooks, ${one.name}, round ${round}`, () =>
+          drain(bench, one, Math.ceil(rows * one.share)),
+        );
+        bench.progress.add(rows / ROWS_PER_SECOND + OVERHEAD_SECONDS);
+        if (!values) continue;
+        rates.set(one.name, values['per second']);
+        bench.results.add('Webhooks', one.name, values, one.isTroubled ? {} : PER_SECOND);
+      }
+      const ratio = { '÷ without bad ones': (rates.get(TROUBLED) ?? Number.NaN) / (rates.get(FIVE) ?? 1) };
+      bench.results.add('Webhooks', TROUBLED, ratio, { '÷ without bad ones': atLeast(0.95) });
     }
-  return drains;
-}
+  },
+};
 
-async function drain(servers: Servers, { live, isTroubled }: Case, rows: number) {
+/** Throws if something is missing or the chain is broken. */
+async function drain({ servers }: Bench, { live, isTroubled }: Case, rows: number) {
   await using database = await servers.openDatabase();
   const { db, url } = database;
   const { events, partners } = await createManyEvents(db, { events: 1, partners: 1 });
   const [event, partner] = [events[0]!, partners[0]!];
-  await storeHistory(db, { events, partnerIds: [partner.id] }, rows);
+  await storeHistory(db, { events, partners }, rows);
   const owner = { shardId: event.shardId, eventId: event.id, partnerId: partner.id };
   const receiver = await startReceiver();
   const at = (path: string) => `http://127.0.0.1:${receiver.port}${path}`;
-  await Promise.all(live.map((path) => addWebhook(db, owner, { url: at(path) })));
-  if (isTroubled) await addBad(db, owner, at);
+  const urls = [...live.map(at), ...(isTroubled ? [...BAD.map(at), CLOSED] : [])];
+  await Promise.all(urls.map((address) => addWebhook(db, owner, { url: address })));
   await servers.checkpoint();
   const delivery = await startDeliveryProcess({ DATABASE_URL: url, WEBHOOK_ALLOW_PRIVATE: 'true' });
-  const cpu = async () => ({
-    delivery: (await cpuMicrosOfTree(delivery.child.pid!)) ?? Number.NaN,
-    postgres: (await cpuMicrosOfTree(servers.pids.postgres)) ?? Number.NaN,
-  });
   try {
-    const before = await cpu();
     await waitUntil(
       'all is told',
       () => live.every((path) => receiver.received()[path]?.cursor === rows),
       DRAIN_TIMEOUT_MS,
     );
-    const after = await cpu();
     const told = live.map((path) => receiver.received()[path]!);
     if (told.some(({ breaks }) => breaks > 0)) throw new Error('the chain of cursors is broken');
     const seconds =
       (Math.max(...told.map((one) => one.lastAt)) - Math.min(...told.map((one) => one.firstAt))) / 1_000;
     const all = rows * live.length;
+    const messages = told.reduce((sum, one) => sum + one.messages, 0);
     return {
-      registrations: all,
-      messages: told.reduce((sum, { messages }) => sum + messages, 0),
-      seconds,
-      perSecond: all / seconds,
-      cpuMicros: {
-        delivery: (after.delivery - before.delivery) / all,
-        postgres: (after.postgres - before.postgres) / all,
-      },
+      'per second': all / seconds,
+      'messages/s': messages / seconds,
+      'in a message': all / messages,
     };
   } finally {
     await delivery.end();
     receiver.end();
   }
-}
-
-async function addBad(db: Database, owner: Owner, at: (path: string) => string): Promise<void> {
-  await Promise.all(BAD.map((path) => addWebhook(db, owner, { url: at(path) })));
-  // No server listens on this port.
-  await addWebhook(db, owner, { url: 'http://127.0.0.1:1/' });
-  // Webhooks of a test event must not reach outside addresses. This one is refused at the connect, like DNS rebinding.
-  const trial = await createFixture(db, 'allow', 'test');
-  const trialTicket = await trial.addTicket();
-  await tablesOf(db)
-    .insertInto('journal_segments')
-    .values({
-      shard_id: trial.shardId,
-      event_id: trial.eventId,
-      partner_id: 0,
-      last_offset: 1,
-      count: 1,
-      kind: 'sold_out',
-      ticket_id: trialTicket,
-      first_serial: null,
-      last_serial: null,
-      serials: null,
-    })
-    .execute();
-  await addWebhook(db, trial, { url: 'https://203.0.114.1/' });
 }
 
 /** Starts a receiver in a separate process. */
