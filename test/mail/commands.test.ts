@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeEach, expect } from 'vitest';
-import { digestOf } from '@floodgate/mail/kinds/attendee-mails';
+import { digestOf } from '@floodgate/mail/kinds/refusals';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { runCli } from '../harness/service-process.ts';

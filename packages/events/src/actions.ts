@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, instantOrNull, Name, oneOf, text, whole } from '@floodgate/audit';
+import { defineAction, Flag, Id, instantOrNull, Name, oneOf, text, whole } from '@floodgate/audit';
 import { typedAs } from '@floodgate/audit/input';
 import { isEmailAddress, normalizeEmail } from '@floodgate/contract';
 import { countSent, queueFollowUps } from '@floodgate/deliveries';
@@ -71,6 +71,8 @@ export const updateEventAction = defineAction({
     timeZone: textOrNone(64),
     language: Type.Optional(oneOf(['en', 'de'], 'en or de')),
     replyTo: textOrNone(254),
+    mailOperatorCancels: Type.Optional(Flag),
+    mailPartnerCancels: Type.Optional(Flag),
   }),
   prepare: (given) => {
     const { replyTo } = given;

@@ -18,8 +18,10 @@ export const EVENT_UPDATED = 'event-updated';
  * waiting list.
  */
 export const WAITING_OFFER = 'waiting-offer';
+/** The kind of delivery that notifies an attendee that the registration was cancelled. */
+export const CANCELLATION = 'cancellation';
 /** The kinds that an operator enables and disables for an event. */
-export const EVENT_KINDS = [CONFIRMATION, EVENT_UPDATED, WAITING_OFFER] as const;
+export const EVENT_KINDS = [CONFIRMATION, EVENT_UPDATED, WAITING_OFFER, CANCELLATION] as const;
 
 /** The columns of an event. Not *, for the same reason as for tickets. */
 const COLUMNS = [
@@ -42,6 +44,8 @@ const COLUMNS = [
   'createdAt',
   'archivedAt',
   'stoppedTickets',
+  'mailOperatorCancels',
+  'mailPartnerCancels',
 ] as const;
 
 /** An event. */
@@ -76,12 +80,18 @@ export interface EventSettings {
   language: Language;
   /** Address for attendees' replies. */
   replyTo: string | null;
+  /** Whether attendees get an e-mail if an operator cancels their registration. */
+  mailOperatorCancels: boolean;
+  /** Whether attendees get an e-mail if the partner cancels their registration. */
+  mailPartnerCancels: boolean;
 }
 
 /** Returns the settings of an event. */
 export function settingsOf(event: Event): EventSettings {
   const { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo } = event;
-  return { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo };
+  const { mailOperatorCancels, mailPartnerCancels } = event;
+  const details = { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo };
+  return { ...details, mailOperatorCancels, mailPartnerCancels };
 }
 
 type NewEvent = Pick<Event, 'name' | 'passPrefix' | 'duplicatePolicy'> &
@@ -127,7 +137,37 @@ export async function updateEvent(
     .where('id', '=', eventId)
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
+  for (const revision of [before, after]) await keepRevision(db, revision);
   return { before, after };
+}
+
+/** What e-mails say about an event. */
+export type EventPlace = Pick<Event, 'name' | 'startsAt' | 'endsAt' | 'venue' | 'timeZone'>;
+
+/** Keeps what e-mails say about an event in its revision. The revision before is kept, too: it may be the first. */
+async function keepRevision(db: Database, event: Event) {
+  const { shardId, id: eventId, revision, name, startsAt, endsAt, venue, timeZone } = event;
+  await inCamelCase(db)
+    .insertInto('eventRevisions')
+    .values({ shardId, eventId, revision, name, startsAt, endsAt, venue, timeZone })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Returns what e-mails said about an event in these revisions, by revision. Revisions that are not known are missing. */
+export async function findRevisions(
+  db: Database,
+  { shardId, id: eventId }: Pick<Event, 'shardId' | 'id'>,
+  revisions: readonly number[],
+): Promise<Map<number, EventPlace>> {
+  if (revisions.length === 0) return new Map();
+  const rows = await inCamelCase(db)
+    .selectFrom('eventRevisions')
+    .select(['revision', 'name', 'startsAt', 'endsAt', 'venue', 'timeZone'])
+    .where(({ and }) => and({ shardId, eventId }))
+    .where('revision', 'in', revisions)
+    .execute();
+  return new Map(rows.map(({ revision, ...place }) => [revision, place]));
 }
 
 /** Returns an event. Throws Failure if there is no such event. */
@@ -252,6 +292,8 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
   if (await isAny('waiting_entries'))
     throw new Failure('the event has waiting lists with entries, so it stays in its shard');
   if (await isAny('gates')) throw new Failure('the event has gates, so it stays in its shard');
+  // No e-mail has told anybody of them.
+  await sql`delete from event_revisions ${ofEvent}`.execute(db);
   await sql`delete from tickets ${ofEvent}`.execute(db);
   await db.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();
   const moved = JSON.stringify(tickets.map(({ row }) => ({ ...row, shard_id: shardId })));

@@ -125,7 +125,7 @@ export const liftSuppressionAction = defineAction({
   }),
   run: async (db, { address }, note) => {
     // Composing needs memory that the console does not need otherwise.
-    const { digestOf } = await import('./kinds/attendee-mails.ts');
+    const { digestOf } = await import('./kinds/refusals.ts');
     const digest = address.includes('@') ? digestOf(address) : address;
     const lifted = db.deleteFrom('mail_suppressions').where('digest', '=', digest);
     const { numDeletedRows } = await lifted.executeTakeFirst();

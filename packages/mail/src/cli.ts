@@ -95,6 +95,7 @@ function addPreview(mail: Command, cli: Cli) {
     .addOption(new Option('--language <language>', "default: the event's").choices(['en', 'de'] as const))
     .option('--notice', 'write the e-mail to a partner whose webhook was disabled')
     .option('--offer', 'write the e-mail to a contact of a waiting list who gets an offer')
+    .option('--cancelled', 'write the e-mail to an attendee whose registration was cancelled')
     .option('--from <sender>', 'the sender; default: MAIL_FROM', parseText)
     .option('--out <directory>', 'the directory', parseText, '.');
   onDatabaseRun(preview, cli, async (db) => {

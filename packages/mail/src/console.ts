@@ -18,6 +18,8 @@ const Preview = Type.Object({
   notice: Type.Optional(Flag),
   /** The e-mail to a contact whose entry of a waiting list has an offer. */
   offer: Type.Optional(Flag),
+  /** The e-mail to an attendee whose registration was cancelled. */
+  cancelled: Type.Optional(Flag),
   from: Type.Optional(text(3, 320)),
 });
 

@@ -102,6 +102,20 @@ export interface Schema {
     archived_at: Date | null;
     /** The tickets that an operator took off sale together. */
     stopped_tickets: number[] | null;
+    /** Whether attendees get an e-mail if an operator cancels. */
+    mail_operator_cancels: Generated<boolean>;
+    /** Whether attendees get an e-mail if their partner cancels. */
+    mail_partner_cancels: Generated<boolean>;
+  };
+  /** What e-mails said about an event in each of its revisions. */
+  event_revisions: OfShard & {
+    event_id: number;
+    revision: number;
+    name: string;
+    starts_at: Date | null;
+    ends_at: Date | null;
+    venue: string | null;
+    time_zone: string | null;
   };
   event_grants: Record<'partner_id' | 'event_id', number>;
   /** The keys that sign passes. */
@@ -252,9 +266,12 @@ export interface Schema {
     state: DeliveryState;
     /** Codes of the SMTP server, or one of our own. Never the server's text: it contains addresses. */
     reason: string | null;
+    possibly_twice: Generated<boolean>;
     created_at: CreatedAt;
     /** When the last message was sent, of any revision. */
     sent_at: Date | null;
+    /** When the first failed attempt was recorded. Null: none has failed. */
+    failing_since: Generated<Date | null>;
   };
   /** Addresses that get no more e-mails. */
   mail_suppressions: {
