@@ -70,7 +70,7 @@ test('each who got no e-mail is listed with the reason and the remedy', async ()
   const { failures, cursor } = await list({}, ['attendees:read']);
   expect(cursor).toBeNull();
   const byAddress = new Map(failures.map((failure) => [failure.emailAddress, failure]));
-  expect([...byAddress.keys()].toSorted()).toEqual([GONE, FULL, GREY, NOWHERE].toSorted());
+  expect(new Set(byAddress.keys())).toEqual(new Set([GONE, FULL, GREY, NOWHERE]));
   expect(byAddress.get(GONE)).toMatchObject({
     passReference: passes[GONE],
     kind: 'confirmation',

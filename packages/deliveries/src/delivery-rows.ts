@@ -33,7 +33,7 @@ export interface Delivery extends Queue {
   subject: string;
   /** Edition of the message. It rises when the same subject needs a newer message. */
   revision: number;
-  /** The edition that the recipient was told before, of a message about a change; null: not known. */
+  /** The edition that the recipient got before, of a message about a change; null: not known. */
   toldRevision: number | null;
   /** Attempts that counted, plus attempts in which the process died. */
   attempts: number;

@@ -137,14 +137,15 @@ export async function updateEvent(
     .where('id', '=', eventId)
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
+  // The revision before may be the first one that is kept.
   for (const revision of [before, after]) await keepRevision(db, revision);
   return { before, after };
 }
 
-/** What e-mails say about an event. */
+/** The content of e-mails about an event. */
 export type EventPlace = Pick<Event, 'name' | 'startsAt' | 'endsAt' | 'venue' | 'timeZone'>;
 
-/** Keeps what e-mails say about an event in its revision. The revision before is kept, too: it may be the first. */
+/** Keeps the content of e-mails about a revision of an event. */
 async function keepRevision(db: Database, event: Event) {
   const { shardId, id: eventId, revision, name, startsAt, endsAt, venue, timeZone } = event;
   await inCamelCase(db)
@@ -154,7 +155,10 @@ async function keepRevision(db: Database, event: Event) {
     .execute();
 }
 
-/** Returns what e-mails said about an event in these revisions, by revision. Revisions that are not known are missing. */
+/**
+ * Returns the content of e-mails about an event in these revisions, by revision. Revisions that are not known
+ * are missing.
+ */
 export async function findRevisions(
   db: Database,
   { shardId, id: eventId }: Pick<Event, 'shardId' | 'id'>,

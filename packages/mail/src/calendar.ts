@@ -9,14 +9,14 @@ import type { Sender } from './letter.ts';
 export interface CalendarContent {
   /** When it is sent. */
   at: Date;
-  /** What the entry says about the registration. */
+  /** The text of the entry about the registration. */
   description: string;
 }
 
 /** Composes calendar files that differ only in their individual part. */
 export type CalendarFrame = (content: CalendarContent) => string;
 
-/** What the file does to the calendar of the recipient. */
+/** PUBLISH adds or updates the entry in the recipient's calendar, CANCEL removes it. */
 export type CalendarMethod = 'PUBLISH' | 'CANCEL';
 
 const PLACEHOLDER = '-';

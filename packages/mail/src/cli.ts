@@ -55,7 +55,7 @@ export function addMailCommands(program: Command, cli: Cli): void {
   addPreview(mail, cli);
 }
 
-/** Who did not get an e-mail, and the e-mails of one registration. */
+/** Adds the commands about persons: those without an e-mail, and the e-mails of one registration. */
 function addByPerson(mail: Command, cli: Cli) {
   const queryCommand = queryCommands(mail, cli, loadOperations);
   queryCommand('failures', (operations) => operations.mailFailures, failuresText)

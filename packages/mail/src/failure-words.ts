@@ -1,6 +1,6 @@
 import type { EVENT_KINDS } from '@floodgate/events';
 
-// What became of an e-mail, in words for an operator: why it did not arrive, and what to do.
+// The outcome of an e-mail in words for an operator: why it did not arrive, and what to do.
 
 /** An e-mail that did not arrive, or that is not sent yet. */
 export interface Undelivered {

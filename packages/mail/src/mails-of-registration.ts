@@ -7,7 +7,7 @@ import { whyOf } from './failure-words.ts';
 /** The kinds of e-mails about one registration. */
 export const REGISTRATION_KINDS = [CONFIRMATION, EVENT_UPDATED, CANCELLATION] as const;
 
-/** What became of one e-mail. */
+/** The state of one e-mail. */
 export interface MailOfRegistration {
   kind: (typeof REGISTRATION_KINDS)[number];
   state: DeliveryState;

@@ -2,7 +2,7 @@
 alter table events add column mail_operator_cancels boolean not null default true;
 alter table events add column mail_partner_cancels boolean not null default false;
 
--- What e-mails said about an event in each of its revisions. An e-mail about a new time also says the old one.
+-- The content of e-mails about an event in each of its revisions. An e-mail about a new time also says the old one.
 create table event_revisions (
   shard_id integer not null,
   event_id integer not null,
@@ -15,7 +15,7 @@ create table event_revisions (
   primary key (shard_id, event_id, revision)
 );
 
--- The revision that the recipient of an 'event-updated' was told before. Null: not known.
+-- The revision that the recipient of an 'event-updated' got before. Null: not known.
 alter table deliveries add column told_revision integer;
 -- For the list of those who did not get an e-mail. An e-mail that is sent at its first attempt has no entry in it.
 create index deliveries_failed on deliveries (shard_id, event_id, kind, subject)

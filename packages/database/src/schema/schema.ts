@@ -107,7 +107,7 @@ export interface Schema {
     /** Whether attendees get an e-mail if their partner cancels. */
     mail_partner_cancels: Generated<boolean>;
   };
-  /** What e-mails said about an event in each of its revisions. */
+  /** The content of e-mails about an event in each of its revisions. */
   event_revisions: OfShard & {
     event_id: number;
     revision: number;

@@ -29,7 +29,7 @@ export interface Attendee extends Recipient {
   passCode: number;
   ticketId: number;
   seat: string | null;
-  /** What the attendee was told about the event before it changed. Undefined: not known. */
+  /** The content of the attendee's e-mail from before the event changed. Undefined: not known. */
   told?: EventPlace | undefined;
   /** Whether the address has another registration for the event, of an e-mail about a cancellation. */
   hasOthers?: boolean;
@@ -105,7 +105,7 @@ async function loadRows(
   return loaded;
 }
 
-/** Adds what the recipients of e-mails about a change were told before. */
+/** Adds the content of the e-mails that the recipients of an e-mail about a change got before. */
 async function addTold(db: Database, event: Event, deliveries: readonly Delivery[], loaded: Loaded) {
   const known = deliveries.flatMap(({ toldRevision }) => toldRevision ?? []);
   const revisions = await findRevisions(db, event, [...new Set(known)]);

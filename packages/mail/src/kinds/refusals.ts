@@ -7,7 +7,7 @@ import type { MailMessage } from '../message.ts';
 
 // Addresses that get no e-mails.
 
-/** What decides whether an address gets e-mails. */
+/** The facts that decide whether an address gets e-mails. */
 export interface RefusalOptions {
   db: Database;
   /** Whether e-mails leave this machine. */
