@@ -11,6 +11,7 @@ const entry = (offset: number, kind: JournalEntry['kind'], serial: number | null
   partnerId: serial === null ? 0 : 1,
   serial,
   ticketId: serial === null ? 7 : null,
+  byOperator: null,
 });
 const JOURNAL = [
   entry(1, 'confirmed', 11),

@@ -3,11 +3,14 @@ import { perform } from '@floodgate/audit';
 import { disableMailAction, pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
 import { MAX_SENDING } from '@floodgate/deliveries';
 import { readMailStatus } from '@floodgate/mail/status';
+import { changeRegistrations } from '@floodgate/registrations';
 import { sql } from 'kysely';
 import { beforeEach, expect } from 'vitest';
 import { emptyTables } from '../harness/empty-tables.ts';
+import { finalizePending } from '../harness/journal.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { endLeases } from '../harness/pass-time.ts';
+import { tablesOf } from '../harness/stored-tables.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import {
   addresses,
@@ -255,3 +258,45 @@ test('while Postgres takes no outcomes, no more than those under way are sent; t
   await waitForState(given.database.db, given.gala, 'sent', 400);
   expect(server.mails).toHaveLength(400);
 });
+
+test('processes that are killed while they send e-mails about cancellations: each attendee hears of it once', async () => {
+  const server = await startMailServer();
+  const [count, kills] = [400, 3];
+  const everybody = addresses(count);
+  await enable(given.database.db, given.gala);
+  const first = await startMailProcess(given.database, { SMTP_URL: server.url });
+  await confirm(given.database.db, given.gala, given.ticketId, everybody);
+  await waitForState(given.database.db, given.gala, 'sent', count);
+  await first.end('SIGTERM');
+  await cancelAll();
+  const cancelled = () => server.mails.filter(({ messageId }) => messageId.startsWith('<cancelled.'));
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const process = await startMailProcess(given.database, { SMTP_URL: server.url });
+    const enough = (count / (kills + 1)) * kill;
+    await waitUntil(`${enough} were sent`, () => cancelled().length >= enough);
+    await process.end('SIGKILL');
+    await endLeases(given.database.db);
+  }
+  await startMailProcess(given.database, { SMTP_URL: server.url });
+  await waitUntil('all are recorded', async () => {
+    const all = await deliveriesOf(given.database.db, given.gala, 'cancellation');
+    return all.filter(({ state }) => state === 'sent').length === count;
+  });
+  const mails = Map.groupBy(cancelled(), ({ to }) => to);
+  expect(new Set(mails.keys())).toEqual(new Set(everybody));
+  expect(cancelled().length - count).toBeLessThanOrEqual(MAX_SENDING * kills);
+  for (const all of mails.values()) expect(new Set(all.map(({ messageId }) => messageId)).size).toBe(1);
+});
+
+/** Cancels every registration of the event as an operator does, and publishes it. */
+async function cancelAll(): Promise<void> {
+  const { shardId, partnerId, eventId } = given.gala;
+  const registrations = await tablesOf(given.database.db)
+    .selectFrom('registrations')
+    .select(['serial', 'pass_code as passCode'])
+    .where('event_id', '=', eventId)
+    .execute();
+  const due = registrations.map((one) => ({ ...one, partnerId, eventId }));
+  await changeRegistrations(given.database.db, shardId, 'cancelled', due, { byOperator: true });
+  await finalizePending(given.database.db, shardId);
+}

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeEach, expect } from 'vitest';
-import { digestOf } from '@floodgate/mail/kinds/attendee-mails';
+import { digestOf } from '@floodgate/mail/kinds/refusals';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { runCli } from '../harness/service-process.ts';
@@ -101,4 +101,26 @@ test('the status tells what became of e-mails and why; an address can have them 
     given.database.db,
   );
   expect(rows[0]!.text).not.toContain(gone);
+});
+
+test('whether attendees hear of cancellations is a setting of the event, in the audit log', async () => {
+  const update = (...options: string[]) =>
+    runCli({ DATABASE_URL: given.database.url }, 'event', 'update', String(given.gala.eventId), ...options);
+  const both = ['--mail-operator-cancels', 'false', '--mail-partner-cancels', 'true'];
+  const { code, output } = await update(...both, '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(output)).toMatchObject({ mailOperatorCancels: false, mailPartnerCancels: true });
+  expect(await update('--mail-partner-cancels', 'yes')).toEqual({
+    code: 2,
+    output: expect.stringContaining('--mail-partner-cancels: true or false'),
+  });
+  const { rows } = await sql<{ before: object; after: object }>`
+    select before, after from audit_log
+    where action = 'event.update' and subject = ${`event:${given.gala.eventId}`}`.execute(given.db);
+  expect(rows).toMatchObject([
+    {
+      before: { mailOperatorCancels: true, mailPartnerCancels: false },
+      after: { mailOperatorCancels: false, mailPartnerCancels: true },
+    },
+  ]);
 });

@@ -84,6 +84,7 @@ test('one pass is sent again, as another e-mail, and nobody else gets one', asyn
 test('all passes of an event are sent again, but for those that are cancelled', async () => {
   await sendToAll();
   const [first] = await references();
+  await floodgate('event', 'update', String(given.gala.eventId), '--mail-operator-cancels', 'false');
   await floodgate('registration', 'cancel', first!);
   const { output } = await floodgate('mail', 'resend-all', String(given.gala.eventId));
   expect(output).toContain('2 e-mails are queued');

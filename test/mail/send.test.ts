@@ -3,7 +3,7 @@ import { beforeEach, describe, expect } from 'vitest';
 import { perform } from '@floodgate/audit';
 import { pauseMailAction, resumeMailAction } from '@floodgate/mail/actions';
 import { MAX_SENDING } from '@floodgate/deliveries';
-import { digestOf } from '@floodgate/mail/kinds/attendee-mails';
+import { digestOf } from '@floodgate/mail/kinds/refusals';
 import { readLags } from '@floodgate/journal';
 import { cancelRegistrationAction } from '@floodgate/registrations/actions';
 import { emptyTables } from '../harness/empty-tables.ts';

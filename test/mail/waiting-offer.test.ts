@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { perform } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
-import { digestOf } from '@floodgate/mail/kinds/attendee-mails';
+import { digestOf } from '@floodgate/mail/kinds/refusals';
 import { leaveWaitingList, serveWaitingLists } from '@floodgate/waiting-list';
 import { sql } from 'kysely';
 import PostalMime from 'postal-mime';

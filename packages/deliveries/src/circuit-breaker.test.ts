@@ -73,6 +73,7 @@ const delivery = (differing: Partial<Delivery>): Delivery => ({
   kind: 'confirmation',
   subject: '1',
   revision: 0,
+  toldRevision: null,
   attempts: 0,
   possiblyTwice: false,
   isSuspect: false,

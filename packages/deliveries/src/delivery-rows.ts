@@ -33,6 +33,8 @@ export interface Delivery extends Queue {
   subject: string;
   /** Edition of the message. It rises when the same subject needs a newer message. */
   revision: number;
+  /** The edition that the recipient got before, of a message about a change; null: not known. */
+  toldRevision: number | null;
   /** Attempts that counted, plus attempts in which the process died. */
   attempts: number;
   /** An earlier attempt may have succeeded without its outcome being recorded. */
@@ -51,6 +53,8 @@ export interface Delivery extends Queue {
 export interface NewDelivery extends Pick<Delivery, 'kind' | 'subject'> {
   /** When it became due. */
   since: Date;
+  /** Why it must not be sent: then it is `cancelled` from the start. */
+  unwanted?: string;
 }
 
 /**
@@ -64,9 +68,11 @@ export async function queueDeliveries(
 ): Promise<void> {
   if (deliveries.length === 0) return;
   await sql`
-    insert into deliveries (shard_id, event_id, kind, subject, created_at)
-    select ${shardId}::integer, ${eventId}::integer, kind, subject, since
-    from json_to_recordset(${JSON.stringify(deliveries)}::json) as queued (kind text, subject text, since timestamptz)
+    insert into deliveries (shard_id, event_id, kind, subject, created_at, state, reason)
+    select ${shardId}::integer, ${eventId}::integer, kind, subject, since,
+      case when unwanted is null then 'queued' else 'cancelled' end, unwanted
+    from json_to_recordset(${JSON.stringify(deliveries)}::json)
+      as queued (kind text, subject text, since timestamptz, unwanted text)
     on conflict (shard_id, event_id, kind, subject) do nothing`.execute(db);
 }
 

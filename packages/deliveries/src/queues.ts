@@ -1,4 +1,4 @@
-import { askShards, shardIds, type Database } from '@floodgate/database';
+import { askShards, shardIds, textArray, type Database, type DeliveryState } from '@floodgate/database';
 import { sql, type QueryResult, type RawBuilder } from 'kysely';
 import { deliveriesOf, type Queue } from './delivery-rows.ts';
 
@@ -61,6 +61,16 @@ async function inRanges(db: Database, queue: Queue, write: Write): Promise<numbe
 }
 
 /**
+ * The edition that a recipient has when a row (`kept`) is replaced. Not known if an attempt may have told a
+ * newer one.
+ */
+const TOLD = sql`case
+  when kept.state = 'sent' then greatest(kept.revision, excluded.told_revision)
+  when kept.state <> 'sending' and not kept.possibly_twice
+    then greatest(kept.told_revision, excluded.told_revision)
+end`;
+
+/**
  * Queues a delivery of `kind` for each subject that got, or may have got, a delivery of the kind `after` in
  * an edition older than `revision`. Returns the number of queued deliveries. Idempotent.
  */
@@ -71,12 +81,14 @@ export async function queueFollowUps(
 ): Promise<number> {
   const followUp: Write = (isInRange) =>
     sql`
-    insert into deliveries as kept (shard_id, event_id, kind, subject, revision)
-    select shard_id, event_id, ${kind}::text, subject, ${revision}::integer from deliveries
+    insert into deliveries as kept (shard_id, event_id, kind, subject, revision, told_revision)
+    select shard_id, event_id, ${kind}::text, subject, ${revision}::integer,
+      case when state = 'sent' then deliveries.revision end
+    from deliveries
     where shard_id = ${shardId} and event_id = ${eventId} and kind = ${after} and revision < ${revision}
       and (state in ('sent', 'sending') or possibly_twice) and ${isInRange}
     on conflict (shard_id, event_id, kind, subject) do update
-    set revision = excluded.revision, ${AS_INSERTED}, due_at = excluded.due_at
+    set revision = excluded.revision, ${AS_INSERTED}, due_at = excluded.due_at, told_revision = ${TOLD}
     where kept.revision < excluded.revision`.execute(db);
   return inRanges(db, { shardId, eventId, kind: after }, followUp);
 }
@@ -133,6 +145,26 @@ export async function dequeue(db: Database, queue: Queue): Promise<void> {
       and state = 'queued' and not possibly_twice`;
   await sql`update deliveries set state = 'sent' ${untried} and sent_at is not null`.execute(db);
   await sql`delete from deliveries ${untried}`.execute(db);
+}
+
+/** A delivery, and whether the recipient got it or may have got it. */
+export interface DeliveryTrace {
+  state: DeliveryState;
+  hasArrived: boolean;
+}
+
+/** Returns the deliveries of a queue with these subjects, by subject. */
+export async function traceDeliveries(
+  db: Database,
+  queue: Queue,
+  subjects: readonly string[],
+): Promise<Map<string, DeliveryTrace>> {
+  if (subjects.length === 0) return new Map();
+  const rows = await deliveriesOf(db, queue)
+    .select(['subject', 'state', sql<boolean>`sent_at is not null or possibly_twice`.as('hasArrived')])
+    .where('subject', '=', sql<string>`any(${textArray(subjects)}::text[])`)
+    .execute();
+  return new Map(rows.map(({ subject, ...trace }) => [subject, trace]));
 }
 
 /** Returns the state of a delivery; undefined if there is none. */

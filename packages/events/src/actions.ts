@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Id, instantOrNull, Name, oneOf, text, whole } from '@floodgate/audit';
+import { defineAction, Flag, Id, instantOrNull, Name, oneOf, text, whole } from '@floodgate/audit';
 import { typedAs } from '@floodgate/audit/input';
 import { isEmailAddress, normalizeEmail } from '@floodgate/contract';
 import { countSent, queueFollowUps } from '@floodgate/deliveries';
@@ -87,6 +87,8 @@ export const updateEventAction = defineAction({
     language: Type.Optional(oneOf(['en', 'de'], 'en or de')),
     replyTo: textOrNone(254),
     currency: currencyOrNone,
+    mailOperatorCancels: Type.Optional(Flag),
+    mailPartnerCancels: Type.Optional(Flag),
   }),
   prepare: (given) => {
     const { replyTo } = given;

@@ -91,6 +91,16 @@ function addUpdate(event: Command, cli: Cli) {
     .option('--language <code>', 'language of e-mails to attendees: en or de', parseText)
     .option('--currency <code>', CURRENCY, parseText)
     .option('--reply-to <address>', "address for attendees' replies, or none", parseText)
+    .option(
+      '--mail-operator-cancels <true|false>',
+      'whether attendees get an e-mail if an operator cancels',
+      parseText,
+    )
+    .option(
+      '--mail-partner-cancels <true|false>',
+      'whether attendees get an e-mail if the partner cancels',
+      parseText,
+    )
     .option('--notify-holders', 'send the new time and place to attendees whose e-mail is out of date');
   onChangeRun(update, cli, async (db, actor) => {
     const { perform, performGiven } = await import('@floodgate/audit');
@@ -168,6 +178,15 @@ function fieldsOf(event: Event) {
   return { 'x-event-ref': ref, name, mode, prefix: passPrefix, duplicates, cancellable, currency };
 }
 
-function detailsOf({ startsAt, endsAt, venue, timeZone, language, replyTo }: Event) {
-  return { starts: startsAt, ends: endsAt, venue, 'time zone': timeZone, language, 'reply to': replyTo };
+function detailsOf({ startsAt, endsAt, venue, timeZone, language, replyTo, ...event }: Event) {
+  return {
+    starts: startsAt,
+    ends: endsAt,
+    venue,
+    'time zone': timeZone,
+    language,
+    'reply to': replyTo,
+    'e-mail if an operator cancels': event.mailOperatorCancels,
+    'e-mail if the partner cancels': event.mailPartnerCancels,
+  };
 }

@@ -18,8 +18,10 @@ export const EVENT_UPDATED = 'event-updated';
  * waiting list.
  */
 export const WAITING_OFFER = 'waiting-offer';
+/** The kind of delivery that notifies an attendee that the registration was cancelled. */
+export const CANCELLATION = 'cancellation';
 /** The kinds that an operator enables and disables for an event. */
-export const EVENT_KINDS = [CONFIRMATION, EVENT_UPDATED, WAITING_OFFER] as const;
+export const EVENT_KINDS = [CONFIRMATION, EVENT_UPDATED, WAITING_OFFER, CANCELLATION] as const;
 
 /** The columns of an event. Not *, for the same reason as for tickets. */
 const COLUMNS = [
@@ -44,6 +46,8 @@ const COLUMNS = [
   'stoppedTickets',
   'currency',
   'calledOffAt',
+  'mailOperatorCancels',
+  'mailPartnerCancels',
 ] as const;
 
 /** An event. */
@@ -82,12 +86,18 @@ export interface EventSettings {
   replyTo: string | null;
   /** ISO 4217. */
   currency: string | null;
+  /** Whether attendees get an e-mail if an operator cancels their registration. */
+  mailOperatorCancels: boolean;
+  /** Whether attendees get an e-mail if the partner cancels their registration. */
+  mailPartnerCancels: boolean;
 }
 
 /** Returns the settings of an event. */
 export function settingsOf(event: Event): EventSettings {
   const { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo, currency } = event;
-  return { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo, currency };
+  const { mailOperatorCancels, mailPartnerCancels } = event;
+  const details = { name, cancelUntil, startsAt, endsAt, venue, timeZone, language, replyTo, currency };
+  return { ...details, mailOperatorCancels, mailPartnerCancels };
 }
 
 type NewEvent = Pick<Event, 'name' | 'passPrefix' | 'duplicatePolicy'> &
@@ -133,7 +143,41 @@ export async function updateEvent(
     .where('id', '=', eventId)
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
+  // The revision before may be the first one that is kept.
+  for (const revision of [before, after]) await keepRevision(db, revision);
   return { before, after };
+}
+
+/** The content of e-mails about an event. */
+export type EventPlace = Pick<Event, 'name' | 'startsAt' | 'endsAt' | 'venue' | 'timeZone'>;
+
+/** Keeps the content of e-mails about a revision of an event. */
+async function keepRevision(db: Database, event: Event) {
+  const { shardId, id: eventId, revision, name, startsAt, endsAt, venue, timeZone } = event;
+  await inCamelCase(db)
+    .insertInto('eventRevisions')
+    .values({ shardId, eventId, revision, name, startsAt, endsAt, venue, timeZone })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/**
+ * Returns the content of e-mails about an event in these revisions, by revision. Revisions that are not known
+ * are missing.
+ */
+export async function findRevisions(
+  db: Database,
+  { shardId, id: eventId }: Pick<Event, 'shardId' | 'id'>,
+  revisions: readonly number[],
+): Promise<Map<number, EventPlace>> {
+  if (revisions.length === 0) return new Map();
+  const rows = await inCamelCase(db)
+    .selectFrom('eventRevisions')
+    .select(['revision', 'name', 'startsAt', 'endsAt', 'venue', 'timeZone'])
+    .where(({ and }) => and({ shardId, eventId }))
+    .where('revision', 'in', revisions)
+    .execute();
+  return new Map(rows.map(({ revision, ...place }) => [revision, place]));
 }
 
 /** Returns an event. Throws Failure if there is no such event. */
@@ -291,6 +335,8 @@ export async function moveEvent(db: Database, eventId: number, shardId: number) 
   await sql`
     delete from ticket_prices
     where shard_id = ${from} and ticket_id = any(${tickets.map(({ row }) => row.id)}::integer[])`.execute(db);
+  // No e-mail has told anybody of them.
+  await sql`delete from event_revisions ${ofEvent}`.execute(db);
   await sql`delete from tickets ${ofEvent}`.execute(db);
   await db.updateTable('events').set({ shard_id: shardId }).where('id', '=', eventId).execute();
   const moved = JSON.stringify(tickets.map(({ row }) => ({ ...row, shard_id: shardId })));

@@ -100,7 +100,7 @@ export async function readLags(db: Database): Promise<Lags> {
         from deliveries
         where is_active and c.kind = 'mail' and deliveries.shard_id = ${shardId}
           and deliveries.event_id = c.event_id
-          and deliveries.kind in ('confirmation', 'event-updated', 'waiting-offer')
+          and deliveries.kind in ('confirmation', 'event-updated', 'waiting-offer', 'cancellation')
           and deliveries.state in ('queued', 'retry', 'sending')
       ) queued
       where shard_id = ${shardId} group by kind`.execute(db);

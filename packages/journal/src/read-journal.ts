@@ -26,6 +26,11 @@ export interface JournalEntry {
   /** The registration; null if the entry is about a ticket. */
   serial: number | null;
   ticketId: number | null;
+  /**
+   * Whether an operator cancelled the registration, or its partner. Null: neither did, or it is no
+   * cancellation.
+   */
+  byOperator: boolean | null;
 }
 
 export interface JournalPage {
@@ -81,7 +86,7 @@ export async function readJournal(
 }
 
 /** A segment, cut to the limit of the page. */
-interface SegmentSlice extends Pick<JournalEntry, 'kind' | 'at' | 'eventId' | 'partnerId' | 'ticketId'> {
+interface SegmentSlice extends Omit<JournalEntry, 'offset' | 'serial'> {
   /** The last offset before the slice. */
   before: number;
   /** Number of entries in the slice. */
@@ -129,7 +134,7 @@ async function readSegments(
       from counted where taken <= ${limit}
     )
     select head, kept_after as "keptAfter", kind, at, event_id as "eventId", partner_id as "partnerId",
-      ticket_id as "ticketId", "before", size, is_beyond or size < whole as "isEnd",
+      ticket_id as "ticketId", by_operator as "byOperator", "before", size, is_beyond or size < whole as "isEnd",
       first_serial + ("before" - start) as "firstSerial",
       case when size > 0
         then to_json(serials["before" - start + 1 : "before" - start + size]) end as serials
@@ -148,10 +153,10 @@ async function readSegments(
 }
 
 function entriesOf({ size, before, firstSerial, serials, ...slice }: SegmentSlice): JournalEntry[] {
-  const { kind, at, eventId, partnerId, ticketId } = slice;
+  const { kind, at, eventId, partnerId, ticketId, byOperator } = slice;
   return Array.from({ length: size }, (_, index) => {
     const serial = serials?.[index] ?? (firstSerial === null ? null : firstSerial + index);
-    return { offset: before + 1 + index, kind, at, eventId, partnerId, serial, ticketId };
+    return { offset: before + 1 + index, kind, at, eventId, partnerId, serial, ticketId, byOperator };
   });
 }
 

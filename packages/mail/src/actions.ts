@@ -1,12 +1,13 @@
 import { Type } from '@sinclair/typebox';
-import { defineAction, Flag, Id, text } from '@floodgate/audit';
+import { defineAction, Flag, Id, oneOf, text } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
-import { dequeue, findDelivery, queueDeliveries, requeueDeliveries } from '@floodgate/deliveries';
-import { CONFIRMATION, EVENT_KINDS, findEvent, keepInShard } from '@floodgate/events';
+import { dequeue, findDelivery, queueDeliveries, requeueDeliveries, type Queue } from '@floodgate/deliveries';
+import { CANCELLATION, CONFIRMATION, EVENT_KINDS, findEvent, keepInShard } from '@floodgate/events';
 import { addConsumer, deleteConsumer, pauseConsumer, resumeConsumer } from '@floodgate/journal';
 import { findByPassReference } from '@floodgate/registrations/list';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
+import { REGISTRATION_KINDS } from './mails-of-registration.ts';
 
 // Key of an advisory lock; it spells "mail". Without the lock, two operators at the same time could add two consumers.
 const SWITCH_LOCK = 0x6d61696c;
@@ -79,28 +80,46 @@ export const disableMailAction = defineChange('mail.disable', 'off', async (db, 
   for (const kind of EVENT_KINDS) await dequeue(db, { ...consumer, kind });
 });
 
-/** Sends the pass of a confirmed registration again. An e-mail that waits for its first attempt is not sent twice. */
+/**
+ * Sends the pass of a confirmed registration again, or another e-mail about a registration. An e-mail that
+ * waits for its first attempt is not sent twice.
+ */
 export const resendMailAction = defineAction({
   name: 'mail.resend',
-  input: Type.Object({ passReference: text(1, 255) }),
-  run: async (db, { passReference }, note) => {
+  input: Type.Object({
+    passReference: text(1, 255),
+    kind: Type.Optional(oneOf(REGISTRATION_KINDS, REGISTRATION_KINDS.join(', '))),
+  }),
+  run: async (db, { passReference, kind = CONFIRMATION }, note) => {
     const { row, shardId } = await findByPassReference(db, passReference);
     const { serial, eventId, state } = row;
-    if (state !== 'confirmed')
-      throw new Failure(`the registration is ${state}; only a confirmed one has a pass`);
+    const needed = kind === CANCELLATION ? 'cancelled' : 'confirmed';
+    if (state !== needed)
+      throw new Failure(
+        kind === CONFIRMATION
+          ? `the registration is ${state}; only a confirmed one has a pass`
+          : `the registration is ${state}, not ${needed}`,
+      );
     await lockEnabled(db, eventId);
-    const queue = { shardId, eventId, kind: CONFIRMATION };
-    const subject = String(serial);
-    const queued = await requeueDeliveries(db, queue, subject);
-    const existing = queued === 0 && (await findDelivery(db, queue, subject));
-    if (existing && existing.state === 'sending')
-      throw new Failure('an e-mail is being sent now; try again in a moment');
-    // Confirmed before e-mails were enabled, or so recently that its first e-mail is not queued yet.
-    if (queued === 0) await queueDeliveries(db, queue, [{ kind: CONFIRMATION, subject, since: new Date() }]);
+    const queue = { shardId, eventId, kind };
+    await requeue(db, queue, String(serial));
     note(`registration:${serial}`, { after: { mail: 'queued' } });
     return { passReference, state: 'queued' as const };
   },
 });
+
+/** Queues an e-mail again. Throws Failure if it is being sent now, or if there is none to send again. */
+async function requeue(db: Database, queue: Queue, subject: string) {
+  if ((await requeueDeliveries(db, queue, subject)) > 0) return;
+  const existing = await findDelivery(db, queue, subject);
+  if (existing?.state === 'sending') throw new Failure('an e-mail is being sent now; try again in a moment');
+  if (queue.kind !== CONFIRMATION && existing?.state !== 'queued')
+    throw new Failure(
+      'there is no such e-mail about the registration; only one that was tried is sent again',
+    );
+  // Confirmed before e-mails were enabled, or so recently that its first e-mail is not queued yet.
+  await queueDeliveries(db, queue, [{ kind: queue.kind, subject, since: new Date() }]);
+}
 
 /** Sends the passes of an event again, to everybody to whom it tried to send one. */
 export const resendAllMailAction = defineAction({
@@ -125,7 +144,7 @@ export const liftSuppressionAction = defineAction({
   }),
   run: async (db, { address }, note) => {
     // Composing needs memory that the console does not need otherwise.
-    const { digestOf } = await import('./kinds/attendee-mails.ts');
+    const { digestOf } = await import('./kinds/refusals.ts');
     const digest = address.includes('@') ? digestOf(address) : address;
     const lifted = db.deleteFrom('mail_suppressions').where('digest', '=', digest);
     const { numDeletedRows } = await lifted.executeTakeFirst();

@@ -1,9 +1,10 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 import { actionCommands, withInput } from '@floodgate/audit/commands';
-import { columnsOf, onDatabaseRun, onRun, record, tableOf, type Cli } from '@floodgate/command';
-import { parseId, parseText } from '@floodgate/command/arguments';
+import { columnsOf, onDatabaseRun, onRun, record, tableOf, timeText, type Cli } from '@floodgate/command';
+import { parseId, parseText, parseWhole } from '@floodgate/command/arguments';
 import { awayText } from '@floodgate/database/reads/shards';
 import { COMMAND_LINE, queryCommands } from '@floodgate/operators/commands';
+import type { MailFailurePage } from './failures.ts';
 import type { MailStatus } from './status.ts';
 
 const loadActions = () => import('./actions.ts');
@@ -32,6 +33,7 @@ export function addMailCommands(program: Command, cli: Cli): void {
   queryCommands(mail, cli, loadOperations)('status', (operations) => operations.mailStatus, statusOf)
     .description('show the progress of e-mails')
     .argument('[eventId]', 'only this event', parseId);
+  addByPerson(mail, cli);
   const suppressions = mail
     .command('suppressions')
     .description('addresses that an SMTP server refused permanently; they get no e-mails');
@@ -53,6 +55,42 @@ export function addMailCommands(program: Command, cli: Cli): void {
   addPreview(mail, cli);
 }
 
+/** Adds the commands about persons: those without an e-mail, and the e-mails of one registration. */
+function addByPerson(mail: Command, cli: Cli) {
+  const queryCommand = queryCommands(mail, cli, loadOperations);
+  queryCommand('failures', (operations) => operations.mailFailures, failuresText)
+    .description('list who did not get an e-mail, why, and what to do')
+    .requiredOption('--event <eventId>', 'the event', parseId)
+    .option('--after <cursor>', 'continue from this cursor', parseText)
+    .option('--limit <count>', 'at most so many', parseWhole, 100);
+  queryCommand(
+    'show',
+    (operations) => operations.mailShow,
+    (mails) => columnsOf(mails, ['kind', 'state', 'queuedAt', 'sentAt', 'attempts', 'possiblyTwice', 'why']),
+  )
+    .description('show the e-mails about a registration')
+    .argument('<passReference>', 'its pass reference', parseText);
+}
+
+/** One block per person: the remedy is longer than a column. */
+function failuresText({ failures, cursor }: MailFailurePage): string {
+  const blocks = failures.map(({ passReference, fullName, emailAddress, ...failure }) =>
+    record({
+      'pass reference': passReference ?? 'none (waiting list)',
+      name: fullName ?? null,
+      address: emailAddress ?? null,
+      'e-mail': `${failure.kind}, ${failure.state} since ${timeText(failure.since)}`,
+      why: failure.reason === null ? null : `${failure.why} (${failure.reason})`,
+      remedy: failure.remedy,
+      'next attempt': failure.nextAttemptAt,
+    }),
+  );
+  const ending = cursor === null ? [] : [`cursor: ${cursor} (there is more)`];
+  return [...(blocks.length > 0 ? blocks : ['no e-mail of this event has failed or waits']), ...ending].join(
+    '\n\n',
+  );
+}
+
 function addResending(mail: Command, cli: Cli) {
   const actionCommand = actionCommands(mail, cli, loadActions);
   actionCommand(
@@ -60,8 +98,9 @@ function addResending(mail: Command, cli: Cli) {
     (actions) => actions.resendMailAction,
     ({ passReference }) => `queued: ${passReference}`,
   )
-    .description('send the pass of a confirmed registration again')
-    .argument('<passReference>', 'its pass reference', parseText);
+    .description('send the pass of a confirmed registration again, or another e-mail about a registration')
+    .argument('<passReference>', 'its pass reference', parseText)
+    .option('--kind <kind>', 'confirmation (default), event-updated or cancellation', parseText);
   actionCommand(
     'resend-all',
     (actions) => actions.resendAllMailAction,
@@ -95,6 +134,7 @@ function addPreview(mail: Command, cli: Cli) {
     .addOption(new Option('--language <language>', "default: the event's").choices(['en', 'de'] as const))
     .option('--notice', 'write the e-mail to a partner whose webhook was disabled')
     .option('--offer', 'write the e-mail to a contact of a waiting list who gets an offer')
+    .option('--cancelled', 'write the e-mail to an attendee whose registration was cancelled')
     .option('--from <sender>', 'the sender; default: MAIL_FROM', parseText)
     .option('--out <directory>', 'the directory', parseText, '.');
   onDatabaseRun(preview, cli, async (db) => {

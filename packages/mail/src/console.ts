@@ -1,13 +1,18 @@
 import { Type } from '@sinclair/typebox';
-import { Flag, Id, text } from '@floodgate/audit';
+import { Flag, Id, Limit, text } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import { findEvent } from '@floodgate/events';
 import { updateEventAction } from '@floodgate/events/actions';
 import { defineQuery, operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
+import { listFailures } from './failures.ts';
+import { mailsOfRegistration } from './mails-of-registration.ts';
 import { listSuppressions, readMailStatus } from './status.ts';
 import { testMailSettings, type TestMailSettings } from './settings.ts';
 
 export { testMailSettings };
+export type { MailFailure, MailFailurePage } from './failures.ts';
+export type { MailOfRegistration } from './mails-of-registration.ts';
 export type { MailStatus } from './status.ts';
 
 const { actionOperation, listOperation, queryOperation } = operationsOn('mail');
@@ -18,6 +23,8 @@ const Preview = Type.Object({
   notice: Type.Optional(Flag),
   /** The e-mail to a contact whose entry of a waiting list has an offer. */
   offer: Type.Optional(Flag),
+  /** The e-mail to an attendee whose registration was cancelled. */
+  cancelled: Type.Optional(Flag),
   from: Type.Optional(text(3, 320)),
 });
 
@@ -29,6 +36,24 @@ const ofEvents = {
     'mailStatus',
     Type.Object({ eventId: Type.Optional(Id) }),
     (db, { eventId }, { events }) => readMailStatus(db, eventId, events),
+  ),
+  mailFailures: queryOperation(
+    'GET /events/{eventId}/mail/failures',
+    'List who did not get an e-mail, why, and what to do. With attendees:read also by name and address',
+    'mailFailures',
+    Type.Object({
+      eventId: typedAs('--event', Id),
+      after: Type.Optional(text(1, 64)),
+      limit: Limit,
+    }),
+    (db, { limit = 100, ...page }, caller) => listFailures(db, { ...page, limit }, caller),
+  ),
+  mailShow: queryOperation(
+    'GET /registrations/{passReference}/mails',
+    'Show the e-mails about a registration',
+    'mailShow',
+    Type.Object({ passReference: text(1, 255) }),
+    (db, { passReference }) => mailsOfRegistration(db, passReference),
   ),
   mailEnable: actionOperation(
     'POST /events/{eventId}/mail/enable',

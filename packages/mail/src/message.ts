@@ -1,6 +1,7 @@
 import { encode, wrap } from 'nodemailer/lib/base64';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import MimeNode from 'nodemailer/lib/mime-node';
+import type { CalendarMethod } from './calendar.ts';
 import { htmlOf, textOf, type Letter, type Sender } from './letter.ts';
 
 /** The common part of all e-mails of a frame. */
@@ -10,8 +11,8 @@ export interface FrameOptions {
   replyTo?: string | null;
   /** Content-ID of the picture that the HTML shows. */
   pictureId?: string | null;
-  /** A calendar file that is attached. */
-  calendar?: string | null;
+  /** The method of a calendar file that is attached; null: none is. */
+  calendarMethod?: CalendarMethod | null;
 }
 
 /** The individual part of an e-mail. */
@@ -22,6 +23,7 @@ export interface FrameContent extends Pick<Letter, 'greeting'> {
   /** Facts after those of the frame. */
   facts?: Letter['facts'];
   picture?: Buffer | undefined;
+  calendar?: string | undefined;
   /** The edition of the content. */
   revision: number;
   /** The batch of the registration that it is about, for traces. */
@@ -51,8 +53,8 @@ export interface MailMessage {
 export type Frame = (content: FrameContent) => MailMessage;
 
 /** Placeholders of the parts that differ. The library encodes a text in base64 if it is not ASCII. */
-const PLACEHOLDERS = { text: 'täxt', html: 'html ä', picture: 'picture ä' };
-const CALENDAR = 'text/calendar; charset=utf-8; method=PUBLISH';
+const PLACEHOLDERS = { text: 'täxt', html: 'html ä', picture: 'picture ä', calendar: 'calendar ä' };
+const CALENDAR = 'text/calendar; charset=utf-8; method=';
 /** Headers that differ in each e-mail. */
 const OWN_HEADERS = /^(?:Date|Message-ID): .*\r\n/gm;
 
@@ -61,7 +63,7 @@ const OWN_HEADERS = /^(?:Date|Message-ID): .*\r\n/gm;
  * placeholders. Composing each e-mail by nodemailer took 2.9 ms.
  */
 export async function createFrame(options: FrameOptions): Promise<Frame> {
-  const { sender, letter, replyTo, pictureId, calendar } = options;
+  const { sender, letter, replyTo, pictureId, calendarMethod } = options;
   const { subject, language } = letter;
   const root = new MailComposer({
     from: sender.from,
@@ -76,7 +78,15 @@ export async function createFrame(options: FrameOptions): Promise<Frame> {
       ...(pictureId
         ? [{ cid: pictureId, filename: 'pass.png', content: Buffer.from(PLACEHOLDERS.picture) }]
         : []),
-      ...(calendar ? [{ filename: 'event.ics', contentType: CALENDAR, content: calendar }] : []),
+      ...(calendarMethod
+        ? [
+            {
+              filename: 'event.ics',
+              contentType: CALENDAR + calendarMethod,
+              content: Buffer.from(PLACEHOLDERS.calendar),
+            },
+          ]
+        : []),
     ],
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -84,7 +94,7 @@ export async function createFrame(options: FrameOptions): Promise<Frame> {
   const frame = (await root.build()).toString('latin1').replaceAll(OWN_HEADERS, '');
   const ownHeaders = new MimeNode(undefined, { rootNode: root });
 
-  return ({ to, messageId, greeting, facts = [], picture, revision, batchId }: FrameContent) => {
+  return ({ to, messageId, greeting, facts = [], picture, calendar, revision, batchId }: FrameContent) => {
     ownHeaders.setHeader([
       { key: 'to', value: to },
       { key: 'message-id', value: messageId },
@@ -97,6 +107,7 @@ export async function createFrame(options: FrameOptions): Promise<Frame> {
     let body = fill(frame, PLACEHOLDERS.text, parts.text);
     body = fill(body, PLACEHOLDERS.html, parts.html);
     body = fill(body, PLACEHOLDERS.picture, parts.picture);
+    body = fill(body, PLACEHOLDERS.calendar, calendar);
     const content = Buffer.from(`${ownHeaders.buildHeaders()}\r\n${body}`, 'latin1');
     return { from: sender.address, to: to.address, messageId, subject, content, ...parts, revision, batchId };
   };

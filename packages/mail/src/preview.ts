@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { CONFIRMATION, WAITING_OFFER, type Event } from '@floodgate/events';
+import { CANCELLATION, CONFIRMATION, WAITING_OFFER, type Event } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
 import { createRenderer } from './kinds/attendee-mails.ts';
 import { renderNotice } from './kinds/webhook-disabled.ts';
@@ -33,6 +33,8 @@ interface PreviewOptions {
   notice?: boolean | undefined;
   /** The e-mail to a contact whose entry of a waiting list has an offer, instead of the confirmation. */
   offer?: boolean | undefined;
+  /** The e-mail to an attendee whose registration was cancelled, instead of the confirmation. */
+  cancelled?: boolean | undefined;
   from?: string | undefined;
 }
 
@@ -49,14 +51,15 @@ export interface Preview {
  */
 export async function composePreview(
   event: Event,
-  { notice, offer, from }: PreviewOptions,
+  { notice, offer, cancelled, from }: PreviewOptions,
 ): Promise<Preview> {
   const sender = parseSender(from ?? 'Floodgate <floodgate@localhost>');
   if (!sender) throw new InvalidInput({ from: 'an address or Name <address>' });
   const disabledAt = new Date();
   const failingSince = new Date(disabledAt.getTime() - 5 * DAY_MS);
   const ofWebhook = { ...NOTICE, eventName: event.name, eventRef: event.ref, failingSince, disabledAt };
-  const kind = offer ? WAITING_OFFER : CONFIRMATION;
+  const ofAttendee = cancelled ? CANCELLATION : CONFIRMATION;
+  const kind = offer ? WAITING_OFFER : ofAttendee;
   const render = createRenderer(kind, { sender, passes: { tokenFor: async () => NO_PASS } });
   const ofOffer = offer && { seats: 2, expiresAt: new Date(disabledAt.getTime() + DAY_MS) };
   const mail = notice

@@ -1,17 +1,27 @@
 import { inTransaction, type Database, type JournalKind } from '@floodgate/database';
-import { hasQueued, queueDeliveries, type NewDelivery } from '@floodgate/deliveries';
-import { CONFIRMATION, findEvent, WAITING_OFFER } from '@floodgate/events';
-import { advance, readJournal, release, type Consumer, type RunEnd } from '@floodgate/journal';
+import { hasQueued, queueDeliveries, traceDeliveries, type NewDelivery } from '@floodgate/deliveries';
+import { CANCELLATION, CONFIRMATION, findEvent, WAITING_OFFER, type Event } from '@floodgate/events';
+import {
+  advance,
+  readJournal,
+  release,
+  type Consumer,
+  type JournalEntry,
+  type RunEnd,
+} from '@floodgate/journal';
 import type { Logger } from '@floodgate/service';
 
-// The run of a mail consumer. It sends nothing: it queues a delivery for each confirmation and each offer in
-// the journal of an event, and the loop that sends them is woken.
+// The run of a mail consumer. It sends nothing: it queues a delivery for each confirmation, offer and
+// cancellation in the journal of an event, and the loop that sends them is woken.
 
 /** The kind of e-mail for each kind of journal entry. */
 const MAIL_OF_ENTRY = new Map<JournalKind, string>([
   ['confirmed', CONFIRMATION],
   ['waiting.offered', WAITING_OFFER],
+  ['cancelled', CANCELLATION],
 ]);
+/** The reason of an e-mail about a cancellation that the event's settings exclude. */
+export const SWITCHED_OFF = 'switched off';
 
 /** Events whose journal a process reads at the same time. */
 export const MAX_CONCURRENT_EVENTS = 4;
@@ -47,28 +57,56 @@ export async function queueMails(options: QueueMailsOptions, consumer: Consumer)
     await release(db, consumer, RECHECK_MS);
     return 'released';
   }
-  const { mode } = await findEvent(db, eventId);
+  const event = await findEvent(db, eventId);
   const filter = { shardId, eventId, kinds: [...MAIL_OF_ENTRY.keys()] };
   const page = await readJournal(db, filter, consumer.cursor, ENTRIES_PER_PAGE);
   const isExpired = typeof page === 'string';
   if (isExpired) log.warn({ eventId, problem: page }, EXPIRED);
   const { entries, cursor, more } = isExpired ? { entries: [], cursor: 0, more: true } : page;
   // E-mails of test events must not leave this machine.
-  const wanted = isOutside && mode === 'test' ? [] : entries;
-  const deliveries = wanted.map(({ kind, serial, at }): NewDelivery => {
-    return { kind: MAIL_OF_ENTRY.get(kind)!, subject: String(serial), since: at };
-  });
+  const wanted = isOutside && event.mode === 'test' ? [] : entries;
+  const isCancelled = ({ kind }: JournalEntry) => kind === 'cancelled';
+  const deliveries = wanted.filter((entry) => !isCancelled(entry)).map(deliveryOf);
+  // Neither those of expired holds and changed attendees, nor those that an older release has published.
+  const cancelled = wanted.filter((entry) => isCancelled(entry) && entry.byOperator !== null);
   const isAdvanced = await inTransaction(db, async (transaction) => {
     // Advance first, so that a process that has lost the lease queues nothing.
     if (!(await advance(transaction, consumer, cursor))) return false;
     await queueDeliveries(transaction, consumer, deliveries);
+    await queueCancellations(transaction, event, cancelled);
     return true;
   });
   if (!isAdvanced) return 'released';
-  if (deliveries.length > 0) onQueued(shardId);
+  if (deliveries.length + cancelled.length > 0) onQueued(shardId);
   // The lease is released by a statement of its own, so that the transaction is short: its lock can delay
   // others that find news.
   return more ? 'more' : 'caught-up';
+}
+
+const deliveryOf = ({ kind, serial, at }: JournalEntry): NewDelivery => ({
+  kind: MAIL_OF_ENTRY.get(kind)!,
+  subject: String(serial),
+  since: at,
+});
+
+/**
+ * Queues an e-mail for each cancelled registration with a confirmation, which is queued already because its
+ * entry is earlier. A cancellation that the settings exclude gets a row as well. Otherwise it would be sent
+ * if the journal is read again with other settings.
+ */
+async function queueCancellations(db: Database, event: Event, entries: readonly JournalEntry[]) {
+  const queue = { shardId: event.shardId, eventId: event.id, kind: CONFIRMATION };
+  const subjects = entries.map(({ serial }) => String(serial));
+  const confirmations = await traceDeliveries(db, queue, subjects);
+  const deliveries = entries.map((entry): NewDelivery => {
+    const isWanted = entry.byOperator ? event.mailOperatorCancels : event.mailPartnerCancels;
+    return { ...deliveryOf(entry), ...(!isWanted && { unwanted: SWITCHED_OFF }) };
+  });
+  await queueDeliveries(
+    db,
+    queue,
+    deliveries.filter(({ subject }) => confirmations.has(subject)),
+  );
 }
 
 async function hasBacklog(db: Database, { shardId, eventId }: Consumer): Promise<boolean> {

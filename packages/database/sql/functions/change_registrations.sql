@@ -57,7 +57,8 @@ begin
         );
       end if;
       perform release_registrations(
-        shard, array(select unnest(due) except select unnest(admitted)), due_tickets, change, hold_percent);
+        shard, array(select unnest(due) except select unnest(admitted)), due_tickets, change, hold_percent,
+        by_operator);
     end if;
     -- Read after the cancellation, because another transaction may have changed the attendee meanwhile.
     return array(

@@ -31,6 +31,8 @@ declare
   events integer[];
   partners integer[];
   serials bigint[];
+  -- By change. The registrations of batches follow, and have none.
+  operators boolean[];
   -- By batch.
   due uuid[];
   batch_firsts bigint[];
@@ -52,7 +54,8 @@ begin
   -- Changes first, so that the batches below see the cancellations.
   published := array(select id from changes where shard_id = shard order by id limit most);
   if published <> '{}' then
-    select * from take_changes(shard, published) into kinds, events, partners, serials, changed_tickets;
+    select * from take_changes(shard, published) into kinds, events, partners, serials, operators,
+      changed_tickets;
   end if;
 
   -- Read by primary key (offset 0), because there can be many unwritten batches.
@@ -100,7 +103,7 @@ begin
     into kinds, events, partners, serials;
   end if;
   if serials is not null then
-    head_after := append_entries(shard, head_after, kinds, events, partners, serials);
+    head_after := append_entries(shard, head_after, kinds, events, partners, serials, operators);
   end if;
   if changed_tickets is not null then
     head_after := append_ticket_states(shard, head_after, changed_tickets);

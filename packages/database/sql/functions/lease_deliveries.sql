@@ -48,8 +48,8 @@ begin
     exit when cardinality(leased) >= row_limit;
     subjects := '{}';
     for delivery in
-      select subject, revision, attempts, state = 'sending' as crashed, state = 'sending' and attempts >= 2 as suspect,
-        possibly_twice, created_at, tried_at
+      select subject, revision, told_revision, attempts, state = 'sending' as crashed,
+        state = 'sending' and attempts >= 2 as suspect, possibly_twice, created_at, tried_at
       from deliveries
       where shard_id = shard and kind = due.kind and event_id = due.event_id
         and state in ('queued', 'retry', 'sending') and due_at <= now()
@@ -63,6 +63,7 @@ begin
       subjects := subjects || delivery.subject;
       leased := leased || json_build_object(
         'kind', due.kind, 'eventId', due.event_id, 'subject', delivery.subject, 'revision', delivery.revision,
+        'toldRevision', delivery.told_revision,
         'attempts', delivery.attempts + delivery.crashed::integer, 'createdAt', delivery.created_at,
         'possiblyTwice', delivery.possibly_twice or delivery.crashed, 'isSuspect', delivery.suspect,
         'triedMsAgo', extract(epoch from now() - delivery.tried_at) * 1000

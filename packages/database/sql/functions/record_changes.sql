@@ -1,7 +1,11 @@
 -- Records for finalize_batches that these registrations were confirmed or cancelled: one row per batch and
--- ticket. Those that were held count as held no longer. It reads and inserts in two statements: if an insert
--- reads a table, Citus does not see that only one shard is needed, and reads all shards of all servers.
-create or replace function record_changes(shard integer, change text, changed bigint[]) returns void
+-- ticket. Those that were held count as held no longer. "by_operator": whether an operator cancelled them, or
+-- their partner. Null: neither did (the hold expired, another attendee got the seat), or they were confirmed.
+-- It reads and inserts in two statements: if an insert reads a table, Citus does not see that only one shard
+-- is needed, and reads all shards of all servers.
+create or replace function record_changes(
+  shard integer, change text, changed bigint[], by_operator boolean default null
+) returns void
 language plpgsql
 set enable_seqscan = off
 as $$
@@ -26,8 +30,8 @@ begin
     where shard_id = shard and serial = any(changed)
     group by event_id, partner_id, batch_id, ticket_id
   ) of_batch;
-  insert into changes (shard_id, kind, event_id, partner_id, batch_id, serials)
-  select shard, change, event_id, partner_id, batch_id, list::bigint[]
+  insert into changes (shard_id, kind, event_id, partner_id, batch_id, serials, by_operator)
+  select shard, change, event_id, partner_id, batch_id, list::bigint[], record_changes.by_operator
   from unnest(events, partners, batch_ids, lists) as change_of (event_id, partner_id, batch_id, list);
   insert into held_seats (shard_id, ticket_id, partner_id, seats)
   select shard, ticket, partner, -sum(seats)

@@ -1,10 +1,11 @@
 -- Cancels registrations of these tickets: frees their seats, and records the changes for finalize_batches.
 -- "reason" is 'cancelled', 'left' or 'expired'. Skips rows that another transaction has cancelled, and with
--- 'expired' also those that it has confirmed. Returns the number of cancelled registrations. Seats for which
--- somebody waits are offered to them ("hold_percent": see serve_waiting). It never locks the journal head,
--- because a long finalization must not keep tickets locked.
+-- 'expired' also those that it has confirmed ("by_operator": see record_changes). Returns the number of
+-- cancelled registrations. Seats for which somebody waits are offered to them ("hold_percent": see
+-- serve_waiting). It never locks the journal head, because a long finalization must not keep tickets locked.
 create or replace function release_registrations(
-  shard integer, due bigint[], due_tickets integer[], reason text, hold_percent integer
+  shard integer, due bigint[], due_tickets integer[], reason text, hold_percent integer,
+  by_operator boolean default null
 ) returns integer
 language plpgsql
 set enable_seqscan = off
@@ -40,7 +41,7 @@ begin
   select array_agg(serial), array_agg(ticket_id), array_agg(partner_id),
     array_agg(hold_id) filter (where hold_id is not null)
   from gone into released, tickets_of, partners_of, holds_of;
-  perform record_changes(shard, 'cancelled', released);
+  perform record_changes(shard, 'cancelled', released, by_operator);
 
   for entry in
     update tickets set taken = taken - freed.seats

@@ -20,9 +20,10 @@ grant select, insert, delete on operator_event_roles to :"role";
 grant insert on events, audit_log to :"role";
 grant update (
   name, shard_id, cancel_until, starts_at, ends_at, venue, time_zone, language, reply_to, revision,
-  archived_at, stopped_tickets, currency, called_off_at
+  archived_at, stopped_tickets, currency, called_off_at, mail_operator_cancels, mail_partner_cancels
 ) on events to :"role";
 grant insert, delete on event_grants to :"role";
+grant select, insert, update, delete on event_revisions to :"role";
 -- It changes no shard. On a cluster, a write to events also locks the tables that they refer to, and Citus
 -- lets a role do so only if it may change them.
 grant update (id) on shards to :"role";

@@ -4,6 +4,9 @@
 grant select on
   shards, schema_files, events, event_grants, pass_keys, tickets, batches, journal_heads, journal_segments
 to :"role";
+grant select on event_revisions to :"role";
+-- Whether an attendee has another registration, which keeps the event in the calendar.
+grant select (shard_id, event_id, serial, email) on attendees to :"role";
 grant update (public_key) on pass_keys to :"role";
 grant select (
   shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, reserved_at, held_until,

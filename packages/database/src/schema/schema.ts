@@ -107,6 +107,20 @@ export interface Schema {
     /** ISO 4217. Null: none. */
     currency: string | null;
     called_off_at: Date | null;
+    /** Whether attendees get an e-mail if an operator cancels. */
+    mail_operator_cancels: Generated<boolean>;
+    /** Whether attendees get an e-mail if their partner cancels. */
+    mail_partner_cancels: Generated<boolean>;
+  };
+  /** The content of e-mails about an event in each of its revisions. */
+  event_revisions: OfShard & {
+    event_id: number;
+    revision: number;
+    name: string;
+    starts_at: Date | null;
+    ends_at: Date | null;
+    venue: string | null;
+    time_zone: string | null;
   };
   event_grants: Record<'partner_id' | 'event_id', number>;
   /** The keys that sign passes. */
@@ -264,9 +278,12 @@ export interface Schema {
     state: DeliveryState;
     /** Codes of the SMTP server, or one of our own. Never the server's text: it contains addresses. */
     reason: string | null;
+    possibly_twice: Generated<boolean>;
     created_at: CreatedAt;
     /** When the last message was sent, of any revision. */
     sent_at: Date | null;
+    /** When the first failed attempt was recorded. Null: none has failed. */
+    failing_since: Generated<Date | null>;
   };
   /** Work of an operator on many things of one event. */
   jobs: OfShard & {

@@ -2,7 +2,7 @@ import type { Delivery, DeliveryKind, LoadedItems, Outcome } from '@floodgate/de
 import { findNoticeContent, WEBHOOK_DISABLED, type NoticeContent } from '@floodgate/webhooks/notices';
 import type { Letter, Sender } from '../letter.ts';
 import { createFrame, type MailMessage } from '../message.ts';
-import { findRefusals, type LoadOptions } from './attendee-mails.ts';
+import { findRefusals, type RefusalOptions } from './refusals.ts';
 
 const DAY_MS = 86_400_000;
 /** A notice waits this long for its partner to have a contact, which is checked every RECHECK_MS. */
@@ -17,7 +17,7 @@ export interface Notice extends Omit<NoticeContent, 'state' | 'mode' | 'contact'
 
 /** The e-mail to the contact of a partner whose webhook was disabled. */
 export const webhookDisabledKind = (
-  options: LoadOptions & { sender: Sender },
+  options: RefusalOptions & { sender: Sender },
 ): DeliveryKind<MailMessage, Notice> => ({
   name: WEBHOOK_DISABLED,
   consumerKind: null,
@@ -30,7 +30,7 @@ export const webhookDisabledKind = (
 });
 
 async function loadNotice(
-  options: LoadOptions,
+  options: RefusalOptions,
   { shardId, subject, createdAt }: Delivery,
 ): Promise<{ item: Notice } | { outcome: Outcome }> {
   const content = await findNoticeContent(options.db, shardId, subject);

@@ -1,0 +1,102 @@
+import type { EVENT_KINDS } from '@floodgate/events';
+
+// The outcome of an e-mail in words for an operator: why it did not arrive, and what to do.
+
+/** An e-mail that did not arrive, or that is not sent yet. */
+export interface Undelivered {
+  kind: (typeof EVENT_KINDS)[number];
+  state: 'undeliverable' | 'suppressed' | 'waiting';
+  /** A code of the SMTP server, or one of our own. Null: none. */
+  reason: string | null;
+  /** Null: a contact of a waiting list. */
+  passReference: string | null;
+  /** Why the address gets no e-mails at all. Undefined: it gets them. */
+  suppression?: { digest: string; at: Date; reason: string } | undefined;
+}
+
+/** Our own codes, and those of the server's connection. */
+const OWN: Record<string, string> = {
+  address: 'the address is not valid',
+  suppressed: 'the address was refused permanently before',
+  'reserved address': 'the address ends in .invalid, .example or .test, which no mailbox has',
+  'test event': 'nothing about a test event is sent to attendees',
+  'process died': 'the delivery process died in each attempt',
+  'not rendered': 'the e-mail could not be composed',
+  'switched off': 'the settings of the event exclude e-mails about such a cancellation',
+  'no confirmation': 'the attendee was sent no pass, so there is nothing to call off',
+  cancelled: 'the registration was cancelled before the e-mail was sent',
+  'offer ended': 'the offer ended before the e-mail was sent',
+  missing: 'the registration does not exist any more',
+};
+
+/** Enhanced codes of RFC 3463 without their class, the longest first. */
+const ENHANCED: readonly (readonly [code: RegExp, words: string])[] = [
+  [/^1\.(?:2|10)$/, 'the domain of the address does not exist or accepts no e-mails'],
+  [/^1\.6$/, 'the mailbox has moved'],
+  [/^1\.[78]$/, 'the address of the sender was refused'],
+  [/^1\./, 'the address does not exist'],
+  [/^2\.1$/, 'the mailbox is disabled or does not accept e-mails'],
+  [/^2\.2$/, 'the mailbox is full'],
+  [/^2\./, 'the mailbox cannot be used'],
+  [/^[34]\./, 'a mail server or the way to it is overloaded or out of order'],
+  [/^7\./, 'the server refused the e-mail by its policy'],
+];
+/** Codes of SMTP (RFC 5321) without an enhanced one. */
+const BASIC: Record<string, string> = {
+  '450': 'the mailbox cannot be used now',
+  '451': 'the server has an error now',
+  '452': 'the server has no space now',
+  '550': 'the server refused the address',
+  '551': 'the mailbox has moved',
+  '552': 'the mailbox is full',
+  '553': 'the server refused the form of the address',
+};
+
+/** Returns why an e-mail did not arrive, in words; null if there is no reason. */
+export function whyOf(reason: string | null): string | null {
+  if (reason === null) return null;
+  const own = OWN[reason];
+  if (own) return own;
+  const [, basic, enhanced] = /^(\d{3})(?: \d\.(\d+\.\d+))?/.exec(reason) ?? [];
+  const words = enhanced && ENHANCED.find(([code]) => code.test(enhanced))?.[1];
+  if (words) return words;
+  if (basic) return BASIC[basic] ?? 'the server refused the e-mail';
+  return 'the SMTP server cannot be used';
+}
+
+/** Reasons that another address solves. */
+const OF_ADDRESS = /^(?:address$|reserved address$|\d{3} \d\.1\.(?![78])|55[013]$)/;
+/** Reasons that concern the sender, not the address. */
+const OF_SENDER = /^\d{3} \d\.(?:7\.|1\.[78]$)/;
+
+/** Returns what an operator can do, in words and with the command. */
+export function remedyOf({ kind, state, reason, passReference, suppression }: Undelivered): string {
+  if (reason === 'test event') return 'nothing to do';
+  if (state === 'waiting') return 'it is tried again automatically; if the cause stays, correct that';
+  const again = againText(kind, passReference);
+  const lift =
+    suppression &&
+    `suppressed since ${suppression.at.toISOString().slice(0, 10)} (${suppression.reason}): ` +
+      `lift with "floodgate mail suppressions remove ${suppression.digest}"`;
+  if (state === 'suppressed' && lift) return `${lift}, then ${again}`;
+  if (state === 'suppressed' && reason === 'suppressed') return `the suppression was lifted: ${again}`;
+  if (reason !== null && OF_ADDRESS.test(reason)) return [correctText(passReference), again].join(', then ');
+  return [causeOf(reason), lift, again].filter(Boolean).join(', then ');
+}
+
+function causeOf(reason: string | null): string {
+  if (reason !== null && OF_SENDER.test(reason)) return 'ask the provider of the SMTP server why';
+  if (reason === 'process died' || reason === 'not rendered') return 'read the log of the delivery process';
+  return 'wait until the cause is gone';
+}
+
+const correctText = (passReference: string | null) =>
+  passReference === null
+    ? 'ask the partner for another address'
+    : `correct the address with "floodgate registration correct ${passReference} --email-address <address>"`;
+
+/** An offer ends, so nobody sends it again. */
+const againText = (kind: Undelivered['kind'], passReference: string | null) =>
+  passReference === null
+    ? 'tell the partner about the offer'
+    : `send it again with "floodgate mail resend ${passReference}${kind === 'confirmation' ? '' : ` --kind ${kind}`}"`;
