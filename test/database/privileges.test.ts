@@ -255,7 +255,8 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
   ],
   delivery: [
     ...FORBIDDEN,
-    ...BY_OPERATORS,
+    // It looks for other registrations of an address.
+    ...BY_OPERATORS.filter((statement) => !/search_entries|find_entries/.test(statement)),
     ...['rate_limit_windows', 'idempotency_keys'].map((table) => `select count(*) from ${table}`),
     ...['key_id', 'secret_hash'].map((column) => `select ${column} from secret_keys`),
     ...['name', 'weight', 'requests_per_second'].map((column) => `select ${column} from partners`),
@@ -385,13 +386,13 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   finalize_batches: ['worker'],
   expire_holds: ['worker'],
   index_attendees: ['worker'],
-  find_entries: ['console'],
+  find_entries: ['console', 'delivery'],
   // Called by find_entries and by corrections, with the rights of their caller.
-  rarest_query: ['console'],
-  queries_of_term: ['console'],
+  rarest_query: ['console', 'delivery'],
+  queries_of_term: ['console', 'delivery'],
   words_of_entry: ['console'],
-  fold_text: ['console'],
-  fold_phone: ['console'],
+  fold_text: ['console', 'delivery'],
+  fold_phone: ['console', 'delivery'],
   compact_held_seats: ['worker'],
   run_job_batch: ['worker'],
   // Called by functions of the owner.

@@ -31,6 +31,8 @@ const EVENT: Event = {
   createdAt: CREATED,
   archivedAt: null,
   stoppedTickets: null,
+  calledOffAt: null,
+  currency: null,
 };
 
 const fileOf = (

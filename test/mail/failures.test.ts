@@ -1,6 +1,7 @@
 import { mailOperations, type MailFailurePage } from '@floodgate/mail/console';
 import { sql } from 'kysely';
 import { beforeEach, expect } from 'vitest';
+import { callerNamed } from '../harness/callers.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { finalizePending } from '../harness/journal.ts';
@@ -36,7 +37,7 @@ const list = (input: object = {}, scopes: readonly string[] = []): Promise<MailF
   mailOperations().mailFailures(
     given.db,
     { eventId: given.gala.eventId, ...input },
-    { name: 'jane', may: (scope) => scopes.includes(scope) },
+    callerNamed('jane', (scope) => scopes.includes(scope)),
   );
 
 async function sendToAll() {
@@ -167,7 +168,11 @@ test('the e-mails of one registration are shown, the oldest first', async () => 
   await waitUntil('it is recorded', async () =>
     (await deliveriesOf(given.db, given.gala, 'cancellation')).some(({ state }) => state === 'sent'),
   );
-  const shown = await mailOperations().mailShow(given.db, { passReference: passes[FINE]! });
+  const shown = await mailOperations().mailShow(
+    given.db,
+    { passReference: passes[FINE]! },
+    callerNamed('jane'),
+  );
   expect(shown).toMatchObject([
     { kind: 'confirmation', state: 'sent', sentAt: expect.any(Date), why: null },
     { kind: 'cancellation', state: 'sent', sentAt: expect.any(Date) },

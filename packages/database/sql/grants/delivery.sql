@@ -6,7 +6,8 @@ grant select on
 to :"role";
 grant select on event_revisions to :"role";
 -- Whether an attendee has another registration, which keeps the event in the calendar.
-grant select (shard_id, event_id, serial, email) on attendees to :"role";
+grant select on search_entries to :"role";
+grant execute on function find_entries, rarest_query, queries_of_term, fold_text, fold_phone to :"role";
 grant update (public_key) on pass_keys to :"role";
 grant select (
   shard_id, serial, batch_id, position, partner_id, event_id, ticket_id, pass_code, reserved_at, held_until,

@@ -1,6 +1,7 @@
-import { textArray, plainArray, type Database } from '@floodgate/database';
+import { plainArray, type Database } from '@floodgate/database';
 import { putBack, traceDeliveries, type Delivery, type Outcome } from '@floodgate/deliveries';
 import { CONFIRMATION, type Event } from '@floodgate/events';
+import { NEWEST, searchShard } from '@floodgate/registrations/find-matches';
 import { sql } from 'kysely';
 
 /** An e-mail about a cancellation waits this long for the outcome of a confirmation that is being sent. */
@@ -43,29 +44,31 @@ interface Addressed {
  */
 export async function findWithOthers(
   db: Database,
-  { shardId, id: eventId }: Pick<Event, 'shardId' | 'id'>,
+  { shardId, id: eventId, calledOffAt }: Pick<Event, 'shardId' | 'id' | 'calledOffAt'>,
   cancelled: readonly Addressed[],
 ): Promise<Set<number>> {
-  const { rows } = await sql<{ serial: number }>`
-    select query.serial
-    from unnest(
-      ${plainArray(cancelled.map(({ serial }) => serial))}::bigint[],
-      ${textArray(cancelled.map(({ emailAddress }) => emailAddress))}::text[]
-    ) as query (serial, email)
-    cross join lateral (
-      select same.serial
-      from (
-        select serial from attendees
-        where shard_id = ${shardId} and event_id = ${eventId} and email = lower(query.email)
-        order by serial desc limit ${MAX_OF_ADDRESS}
-      ) same
-      cross join lateral (
-        select serial from registrations
-        where shard_id = ${shardId} and serial = same.serial and cancelled_at is null
-          and coalesce(held_until = 'infinity', true)
-        offset 0
-      ) valid
-      limit 1
-    ) other`.execute(db);
-  return new Set(rows.map(({ serial }) => serial));
+  const found = new Set<number>();
+  // All its registrations are cancelled, or will be.
+  if (calledOffAt) return found;
+  for (const { serial, emailAddress } of cancelled)
+    if (await hasValid(db, { shardId, eventId, emailAddress })) found.add(serial);
+  return found;
+}
+
+/** Returns whether an address has a valid registration for an event, as far as the search knows. */
+async function hasValid(
+  db: Database,
+  { shardId, eventId, emailAddress }: { shardId: number; eventId: number; emailAddress: string },
+) {
+  const search = { terms: [emailAddress], events: [eventId] };
+  const range = { from: NEWEST, direction: 'older', most: MAX_OF_ADDRESS } as const;
+  const matches = await searchShard(db, shardId, search, range);
+  const serials = matches.map(({ serial }) => serial);
+  const { rows } = await sql`
+    select from registrations
+    where shard_id = ${shardId} and serial = any(${plainArray(serials)}::bigint[])
+      and lower(email_address) = lower(${emailAddress}) and cancelled_at is null
+      and coalesce(held_until = 'infinity', true)
+    limit 1`.execute(db);
+  return rows.length > 0;
 }

@@ -26,7 +26,8 @@ export interface Match {
 /** Every serial is older. */
 export const NEWEST = Number.MAX_SAFE_INTEGER;
 
-async function searchShard(db: Database, shardId: number, { terms, events }: Search, range: Range) {
+/** Returns the matches of a shard, in the order of the range. */
+export async function searchShard(db: Database, shardId: number, { terms, events }: Search, range: Range) {
   const { from, direction, most } = range;
   const [olderThan, newerThan] = direction === 'older' ? [from, null] : [null, from];
   const { rows } = await sql<{ serials: string[] }>`
