@@ -3,7 +3,8 @@
 -- neither the journal nor the audit log.
 
 grant select on
-  schema_files, shards, events, event_grants, tickets, ticket_prices, allocations, ticket_states, batches, changes, registrations,
+  schema_files, shards, events, event_grants, tickets, ticket_prices,
+  allocations, ticket_states, batches, changes, registrations,
   journal_heads, journal_segments, journal_consumers, consumer_scans, deliveries, webhook_endpoints, webhook_attempts,
   mail_suppressions, secret_key_uses, audit_log, partner_audit_log, test_resets, idempotency_keys,
   held_seats, attendees, waiting_entries, waiting_partners, gates, devices, scans, admissions

@@ -14,11 +14,12 @@ export const UNREAD = 'does not answer, so its books are unknown';
 const LONG_AGO = sql`now() - interval '15 minutes'`;
 
 /**
- * Returns the contradictions between the rows of each shard: seats that are taken without a registration, allocations
- * that are broken, held seats that are counted wrongly, waiting lists out of order, tickets in another shard than their
- * event, registrations without a price, references to a wrong or missing row, batches that contradict their registrations or are missing from the
- * journal, and forgotten batches and holds. Reads one snapshot of each shard, so it is exact under load. Changes
- * nothing. A shard that does not answer is reported as well, because nothing is known about it.
+ * Returns the contradictions between the rows of each shard: seats that are taken without a registration,
+ * allocations that are broken, held seats that are counted wrongly, waiting lists out of order, tickets in another
+ * shard than their event, registrations without a price, references to a wrong or missing row, batches that
+ * contradict their registrations or are missing from the journal, and forgotten batches and holds. Reads one
+ * snapshot of each shard, so it is exact under load. Changes nothing. A shard that does not answer is reported as
+ * well, because nothing is known about it.
  */
 export async function reconcile(db: Database) {
   const shards = await shardIds(db);
