@@ -61,9 +61,7 @@ export function addTicketCommands(program: Command, cli: Cli) {
   actionCommand('resume-all', (actions) => actions.resumeSalesAction, changed)
     .description('put the same tickets on sale again')
     .argument('<eventId>', 'the event', parseId);
-  const listed = (allocations: Allocation[]) =>
-    allocations.length === 0 ? 'no allocations' : tableOf(allocations.map(allocationFieldsOf));
-  actionCommand('allocate', (actions) => actions.allocateTicketAction, listed)
+  actionCommand('allocate', (actions) => actions.allocateTicketAction, allocationsText)
     .description(
       'reserve seats of a ticket for a partner, or limit how many it may sell; without options, remove both',
     )
@@ -72,6 +70,10 @@ export function addTicketCommands(program: Command, cli: Cli) {
     .option('--reserved <seats>', 'seats that only this partner may sell', parseWhole)
     .option('--cap <seats>', 'how many seats it may sell, or none', parseWholeOrNone)
     .option('--releases-at <time>', 'when everybody may sell the reserved seats, or none', parseTimeOrNone);
+  addQueries(ticket, cli);
+}
+
+function addQueries(ticket: Command, cli: Cli) {
   const queryCommand = queryCommands(
     ticket,
     cli,
@@ -84,7 +86,7 @@ export function addTicketCommands(program: Command, cli: Cli) {
   )
     .description('list the tickets of an event, on sale or not')
     .argument('<eventId>', 'the event', parseId);
-  queryCommand('allocations', (operations) => operations.ticketAllocations, listed)
+  queryCommand('allocations', (operations) => operations.ticketAllocations, allocationsText)
     .description('list the allocations of a ticket')
     .argument('<ticketId>', 'the ticket', parseId);
   queryCommand('prices', (operations) => operations.ticketPrices, pricesText)
@@ -129,6 +131,9 @@ function fieldsOf(ticket: DescribedTicket) {
     'on sale': windowOf(ticket),
   };
 }
+
+const allocationsText = (allocations: Allocation[]) =>
+  allocations.length === 0 ? 'no allocations' : tableOf(allocations.map(allocationFieldsOf));
 
 function allocationFieldsOf({ partnerId, reserved, unsold, cap, taken, releasesAt }: Allocation) {
   const releases = releasesAt && timeText(releasesAt);
