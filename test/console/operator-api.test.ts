@@ -252,6 +252,9 @@ describe('the commands', () => {
   /** Operations whose names are not the words of the command. */
   const OTHER_NAMES: Record<string, string> = {
     'partner enable': 'partnerDisable',
+    'mail retry-all': 'jobResend',
+    'registration cancel-all': 'jobCancel',
+    'registration resend-all': 'jobResend',
     'mail suppressions list': 'suppressionList',
     'mail suppressions remove': 'mailUnsuppress',
     'waiting-list list': 'waitingList',
