@@ -99,7 +99,7 @@ const CALLS: [route: string, given?: object][] = [
   ['POST /events/{eventId}/devices/{deviceId}/revoke'],
   ['GET /events/{eventId}/door-report'],
   ['POST /jobs/cancel/preview', { eventId: '{eventId}', name: 'jane' }],
-  ['POST /jobs/cancel', { eventId: '{eventId}', state: 'confirmed', expect: 1, jobId: '{jobId}' }],
+  ['POST /jobs/cancel', { eventId: '{eventId}', expect: 1, jobId: '{jobId}' }],
   ['GET /jobs?eventId={eventId}'],
   ['GET /jobs/{jobId}'],
   ['GET /jobs/{jobId}/failures'],

@@ -261,6 +261,9 @@ describe('the commands', () => {
   const OTHER_NAMES: Record<string, string> = {
     'registration find': 'attendeeFind',
     'partner enable': 'partnerDisable',
+    'mail retry-all': 'jobResend',
+    'registration cancel-all': 'jobCancel',
+    'registration resend-all': 'jobResend',
     'mail suppressions list': 'suppressionList',
     'mail suppressions remove': 'mailUnsuppress',
     'waiting-list list': 'waitingList',

@@ -60,6 +60,12 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
     page(operations.registrationSearch, '', (found) =>
       fields(cellsOf(found, 'registrations', 'cursor', 'more')),
     ),
+    page(operations.jobCancelPreview, '', (preview) =>
+      fields(cellsOf(preview, 'eventName', 'count', 'upTo', 'follows', 'first')),
+    ),
+    page(operations.jobResendPreview, '', (preview) =>
+      fields(cellsOf(preview, 'eventName', 'count', 'upTo', 'follows', 'first')),
+    ),
     page(operations.registrationCount, '', (counted) => fields(cellsOf(counted, 'count'))),
   ]);
 }

@@ -247,8 +247,8 @@ function assertMaySell({ archivedAt, calledOffAt }: Event) {
 }
 
 /**
- * Throws Failure if the ticket is or will be on sale, and its event is archived or called off. The caller keeps the event
- * in its shard.
+ * Throws Failure if the ticket is or will be on sale, and its event is archived or called off. The caller
+ * keeps the event in its shard.
  */
 export async function assertMayBeOnSale(db: Database, { eventId, active, saleEndsAt }: Ticket) {
   if (active && (saleEndsAt === null || +saleEndsAt > Date.now()))

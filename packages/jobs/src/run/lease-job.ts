@@ -18,8 +18,7 @@ export const JOB_LEASE_SECONDS = 5;
 /** Leases the running job of a shard that has waited longest. Undefined: none is due. */
 export async function leaseJob(db: Database, shardId: number, leaseSeconds = JOB_LEASE_SECONDS) {
   const { rows } = await sql<LeasedJob>`
-    update jobs set lease = ${randomUUID()}, leased_until = now() + make_interval(secs => ${leaseSeconds}),
-      started_at = case when started_at is null then now() else started_at end
+    update jobs set lease = ${randomUUID()}, leased_until = now() + make_interval(secs => ${leaseSeconds})
     where shard_id = ${shardId} and id = any(array(
       select id from jobs
       where shard_id = ${shardId} and state = 'running' and next_at <= now()
@@ -29,7 +28,12 @@ export async function leaseJob(db: Database, shardId: number, leaseSeconds = JOB
     returning shard_id as "shardId", id, kind, event_id as "eventId", created_by as "createdBy", lease`.execute(
     db,
   );
-  return rows[0];
+  const job = rows[0];
+  // Alone, because Citus accepts no now() inside a case.
+  if (job)
+    await sql`
+      update jobs set started_at = now() where ${isLeased(job)} and started_at is null`.execute(db);
+  return job;
 }
 
 const isLeased = ({ shardId, id, lease }: LeasedJob) =>

@@ -26,6 +26,11 @@ const SLICE_MS = 1_000;
 const LOCK_WITHIN_MS = 1_000;
 const AFTER_FAILURE_MS = 1_000;
 
+/** Postgres has refused a batch. Other failures say nothing about its items. */
+class BatchFailed extends Error {
+  override name = 'BatchFailed';
+}
+
 export interface RunJobsOptions {
   db: Database;
   log: Logger;
@@ -49,7 +54,9 @@ export function createJobRuns({ db, log, onBatch, clock = systemClock }: RunJobs
     const size = skipReason === null ? (sizes.get(job.id) ?? FIRST_SIZE) : 1;
     const options = { size, leaseSeconds: JOB_LEASE_SECONDS, lockWithinMs: LOCK_WITHIN_MS, skipReason };
     const startedAt = clock.now();
-    const batch = await runBatch(db, job, options);
+    const batch = await runBatch(db, job, options).catch((cause: unknown) => {
+      throw new BatchFailed('a batch failed', { cause });
+    });
     if (batch.state === 'more') {
       onBatch(job.shardId);
       sizes.set(job.id, nextSize(size, batch.tookMs));
@@ -76,10 +83,14 @@ export function createJobRuns({ db, log, onBatch, clock = systemClock }: RunJobs
     await releaseJob(db, job);
   }
 
-  async function recover(job: LeasedJob, error: unknown) {
-    const reason = sqlStateOf(error) ?? 'unexpected';
+  async function recover(job: LeasedJob, failure: unknown) {
+    const isOfBatch = failure instanceof BatchFailed;
+    const error = isOfBatch ? failure.cause : failure;
+    const sqlState = sqlStateOf(error);
+    const reason = sqlState ?? 'unexpected';
     warn(log, { err: error, job: job.id, reason });
-    const isOfItem = ['bad-value', 'conflict', 'unexpected'].includes(statementFailure(error));
+    const isRefusal = ['bad-value', 'conflict', 'unexpected'].includes(statementFailure(error));
+    const isOfItem = isOfBatch && sqlState !== undefined && isRefusal;
     const size = sizes.get(job.id) ?? FIRST_SIZE;
     if (isOfItem && size === 1) await step(job, reason);
     if (isOfItem) sizes.set(job.id, Math.max(1, Math.floor(size / 2)));
