@@ -8,7 +8,7 @@ import { addAccessCommands, addAuditCommand, addOperatorCommands } from '@floodg
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
 import { addPassCommands } from '@floodgate/passes/cli';
 import { addGrantCommand, addMigrateCommand } from './set-up.ts';
-import { addRegistrationCommands, queueCommands } from '@floodgate/registrations/cli';
+import { addGuestCommands, addRegistrationCommands, queueCommands } from '@floodgate/registrations/cli';
 import { addRehearseCommand } from '@floodgate/rehearsal/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
 import { addWaitingListCommands } from '@floodgate/waiting-list/cli';
@@ -26,6 +26,7 @@ const COMMANDS = [
   addMailCommands,
   addShardCommands,
   addRegistrationCommands,
+  addGuestCommands,
   addWebhookCommands,
   addPassCommands,
   addDoorCommands,

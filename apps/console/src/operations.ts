@@ -8,7 +8,7 @@ import { mayUse, NOBODY, type Caller, type OperatorPrincipal } from '@floodgate/
 import { operatorOperations } from '@floodgate/operators/console';
 import { partnerOperations } from '@floodgate/partners/console';
 import { passOperations } from '@floodgate/passes/console';
-import { queueOperations, registrationOperations } from '@floodgate/registrations/console';
+import { guestOperations, queueOperations, registrationOperations } from '@floodgate/registrations/console';
 import type { Logger } from '@floodgate/service';
 import { ticketOperations } from '@floodgate/tickets/console';
 import { waitingListOperations } from '@floodgate/waiting-list/console';
@@ -24,6 +24,7 @@ export const operationsOf = (config: ConsoleConfig) => ({
   ...ticketOperations,
   ...waitingListOperations,
   ...registrationOperations,
+  ...guestOperations,
   ...partnerOperations,
   ...webhookOperations(config.WEBHOOK_ALLOW_PRIVATE === 'true'),
   ...mailOperations(config),

@@ -8,6 +8,8 @@ import { queryCommands } from '@floodgate/operators/commands';
 import type { Static } from '@sinclair/typebox';
 import { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
 
+export { addGuestCommands } from './guests/commands.ts';
+
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
 
 /** The consequence of a change after the seat has let in a person. */

@@ -15,6 +15,8 @@ import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/
 import { reconcile } from './reconcile/reconcile.ts';
 import { entryOf, findAttendee } from './status/find-registrations.ts';
 
+export { guestOperations } from './guests/operations.ts';
+
 const { actionOperation, queryOperation } = operationsOn('registrations');
 const attendees = operationsOn('attendees');
 const queue = operationsOn('queue');
