@@ -26,6 +26,14 @@ const CALLS: [route: string, given?: object][] = [
   ['PATCH /tickets/{ticketId}', { capacity: 10 }],
   ['POST /events/{eventId}/tickets/stop-all'],
   ['POST /events/{eventId}/tickets/resume-all'],
+  [
+    'POST /events/{eventId}/guests',
+    { ticketId: '{ticketId}', fullName: 'Ann Guest', emailAddress: 'guest@example.com' },
+  ],
+  [
+    'POST /events/{eventId}/guests/import',
+    { ticketId: '{ticketId}', csv: 'name,email\nAnn Guest,guest@example.com\nBo Guest,bo@example.com' },
+  ],
   ['GET /tickets/{ticketId}/allocations'],
   ['PUT /tickets/{ticketId}/allocations/{partnerId}', { reserved: 1 }],
   ['GET /tickets/{ticketId}/waiting-list'],

@@ -89,6 +89,8 @@ const showEvent: Show = async ({ operator, operations, params: { eventId }, read
       action(operations.ticketCreate, { eventId }),
       action(operations.ticketStopAll, { eventId }),
       action(operations.ticketResumeAll, { eventId }),
+      action(operations.guestAdd, { eventId }, 'Register a guest'),
+      action(operations.guestImport, { eventId }, 'Import a guest list'),
     ),
     mayUse(operator, 'attendees:read') ? actions(...ofAttendees) : '',
     table('E-mails', mail?.events, mailCells),

@@ -5,7 +5,7 @@ import { encodeQR } from 'qr';
 import { html } from 'ghtml';
 import { callerOf, type Operations } from './operations.ts';
 import { shownTo } from './shown-to.ts';
-import { cellsOf, fields, type Cells } from './view.ts';
+import { cellsOf, fields, table, type Cells } from './view.ts';
 import { webhookCells } from './webhook-pages.ts';
 
 const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
@@ -41,6 +41,8 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
     page(operations.webhookRotate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
     page(operations.deviceCreate, SHOWN_ONCE, codeHtml),
     page(operations.deviceCode, SHOWN_ONCE, codeHtml),
+    page(operations.guestAdd, '', (guest) => fields(cellsOf(guest, 'passReference', 'isNew'))),
+    page(operations.guestImport, '', ({ rows, ...summary }) => fields(summary) + rowsHtml(rows)),
     page(operations.passVerify, '', (check) =>
       fields(cellsOf(check, 'valid', 'pass', 'mode', 'validFrom', 'validUntil', 'problem')),
     ),
@@ -49,6 +51,14 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
     ),
   ]);
 }
+
+/** Returns the rows of a guest list that need a look: those with a reason. A dry run shows the others as a number. */
+const rowsHtml = (rows: Awaited<ReturnType<Operations['guestImport']>>['rows']) =>
+  table(
+    'Rows to look at',
+    rows.filter(({ reason }) => reason !== null),
+    ({ line, outcome, reason }) => ({ line, outcome, reason }),
+  );
 
 const everyField = (result: unknown) => fields({ ...Object(result) } as Cells);
 

@@ -59,7 +59,7 @@ const PARTNERS = sections('guide', {
 const OPERATORS = sections('operate', {
   Install: ['install', 'docker', 'kubernetes', 'systemd', 'upgrade'],
   Plan: ['scale', 'capacity', 'failover', 'backup'],
-  Sell: ['launch', 'allocations', 'waiting-list', 'doors'],
+  Sell: ['launch', 'allocations', 'guests', 'waiting-list', 'doors'],
   'Send to attendees and partners': ['mail', 'webhooks'],
   'Watch and repair': ['runbook', 'console', 'command-line', 'health', 'monitoring'],
 });

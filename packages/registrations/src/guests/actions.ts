@@ -39,7 +39,8 @@ export const addGuestAction = defineAction({
     const [outcome] = await registerGuests(transaction, eventId, [guest], { again: true });
     if (outcome!.kind === 'refused') throw new Failure(outcome!.reason);
     // The audit log contains no attendee data.
-    if (outcome!.kind === 'registered') note(`registration:${outcome!.serial}`, { after: { ticketId, guest: true } });
+    if (outcome!.kind === 'registered')
+      note(`registration:${outcome!.serial}`, { after: { ticketId, guest: true } });
     return { passReference: outcome!.passReference, isNew: outcome!.kind === 'registered' };
   },
 });
@@ -67,7 +68,9 @@ export const GuestImport = Type.Object({
 });
 
 /** The guests of one commit of an import. They were checked. */
-const Guests = Type.Unsafe<Guest[]>(Type.Array(Type.Object({ fullName: Type.String() }), { description: 'guests' }));
+const Guests = Type.Unsafe<Guest[]>(
+  Type.Array(Type.Object({ fullName: Type.String() }), { description: 'guests' }),
+);
 
 /** Registers guests of a list in one transaction. */
 export const importGuestsAction = defineAction({

@@ -2,7 +2,15 @@ import { EventEmitter, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Command } from '@commander-js/extra-typings';
 import { actionCommands, withInput } from '@floodgate/audit/commands';
-import { Failure, loadSettings, operatorName, reasonOf, withDatabase, withSignature, type Cli } from '@floodgate/command';
+import {
+  Failure,
+  loadSettings,
+  operatorName,
+  reasonOf,
+  withDatabase,
+  withSignature,
+  type Cli,
+} from '@floodgate/command';
 import { parseId, parseText } from '@floodgate/command/arguments';
 import type { GuestRow, ImportProgress, ImportSummary } from './import-guests.ts';
 
@@ -38,7 +46,12 @@ function addImport(guest: Command, cli: Cli) {
     .argument('<file>', 'its first row names the columns: name, email, and phone, ticket, reference')
     .option('--ticket <id>', 'the ticket of rows that name none', parseId)
     .option('--dry-run', 'store nothing, and print what would become of each row')
-    .option('--map <columns=field>', 'columns of another name: "Vorname+Nachname=fullName"; repeatable', collect, [])
+    .option(
+      '--map <columns=field>',
+      'columns of another name: "Vorname+Nachname=fullName"; repeatable',
+      collect,
+      [],
+    )
     .option('--json', 'print one JSON document a line: each row, then the summary');
   command.action(async (_eventId, file, { json = false, by }) => {
     const { GuestImport } = await import('./actions.ts');
@@ -99,7 +112,14 @@ const isShown = ({ outcome, reason }: GuestRow) => outcome === 'would-register' 
 const rowText = ({ line, outcome, reason }: GuestRow) =>
   `line ${line}: ${outcome.replaceAll('-', ' ')}${reason === null ? '' : `: ${reason}`}`;
 
-function summaryText({ registered, alreadyRegistered, duplicates, refused, dryRun, ignoredColumns }: ImportSummary) {
+function summaryText({
+  registered,
+  alreadyRegistered,
+  duplicates,
+  refused,
+  dryRun,
+  ignoredColumns,
+}: ImportSummary) {
   const counts = [
     `${dryRun ? 'would register' : 'registered'}: ${registered}`,
     `already registered: ${alreadyRegistered}`,

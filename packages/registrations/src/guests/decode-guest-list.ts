@@ -29,7 +29,8 @@ export function decodeGuestList(bytes: Uint8Array): string {
 /** Throws InvalidInput if a text is too large, or was read in a wrong encoding. */
 export function assertDecoded(text: string) {
   assertSize(Buffer.byteLength(text));
-  const at = text.search(/[\0\uFFFD]/);
+  // The last are halves of characters.
+  const at = text.search(/[\0\uFFFD]|\p{Cs}/u);
   if (at < 0) return;
   const line = text.slice(0, at).split('\n').length;
   throw badList(`line ${line} has characters that were lost in another encoding. ${HOW_TO_SAVE}`);

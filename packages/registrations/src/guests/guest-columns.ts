@@ -31,7 +31,9 @@ const NAMES: Record<Part, string[]> = {
   partnerReference: ['partnerreference', 'reference', 'ref', 'referenz'],
   ticket: ['ticket', 'ticketid', 'tickettitle', 'organizedeventticketid'],
 };
-const PARTS = new Map(Object.entries(NAMES).flatMap(([part, names]) => names.map((name) => [name, part as Part])));
+const PARTS = new Map(
+  Object.entries(NAMES).flatMap(([part, names]) => names.map((name) => [name, part as Part])),
+);
 
 /** Case, spaces and punctuation of a column's name do not count. */
 const plain = (name: string) =>
@@ -47,26 +49,37 @@ const plain = (name: string) =>
  */
 export function findColumns(header: readonly string[], map: readonly string[]): GuestColumns {
   const names = header.map(plain);
-  const mapped = new Map(map.map((text) => readMapping(text, names)));
+  const mapped = new Map<Part, number[]>(map.map((text) => readMapping(text, names)));
+  const columns = withFullName(new Map<Part, number[]>([...findKnown(names, mapped), ...mapped]));
+  const indexes: GuestColumns['indexes'] = {};
+  for (const field of FIELDS) {
+    const own = columns.get(field);
+    if (own) indexes[field] = own;
+  }
+  for (const field of ['fullName', 'emailAddress'] as const)
+    if (!indexes[field]) throw badList(missing(field));
+  const used = new Set(Object.values(indexes).flat());
+  return { indexes, ignored: header.filter((name, index) => name !== '' && !used.has(index)) };
+}
+
+/** Returns the columns with a known name, except those that a mapping names. */
+function findKnown(names: readonly string[], mapped: ReadonlyMap<Part, number[]>) {
   const isMapped = new Set([...mapped.values()].flat());
   const found = new Map<Part, number[]>();
   for (const [index, name] of names.entries()) {
-    const part = isMapped.has(index) ? undefined : PARTS.get(name);
-    if (part && !mapped.has(part as GuestField)) found.set(part, [...(found.get(part) ?? []), index]);
+    const part = PARTS.get(name);
+    if (!part || isMapped.has(index) || mapped.has(part)) continue;
+    found.set(part, [...(found.get(part) ?? []), index]);
   }
   for (const [part, indexes] of found) if (indexes.length > 1) throw badList(twice(part, indexes));
-  const [first, last] = [found.get('firstName'), found.get('lastName')];
-  const isNamed = mapped.has('fullName') || found.has('fullName');
-  if (!isNamed && first && last) found.set('fullName', [...first, ...last]);
-  const indexes = Object.fromEntries(
-    FIELDS.flatMap((field) => {
-      const columns = mapped.get(field) ?? found.get(field);
-      return columns ? [[field, columns]] : [];
-    }),
-  ) as GuestColumns['indexes'];
-  for (const field of ['fullName', 'emailAddress'] as const) if (!indexes[field]) throw badList(missing(field));
-  const used = new Set(Object.values(indexes).flat());
-  return { indexes, ignored: header.filter((name, index) => name !== '' && !used.has(index)) };
+  return found;
+}
+
+/** Returns the columns with a name from two columns, if no column holds all of it. */
+function withFullName(columns: ReadonlyMap<Part, number[]>): ReadonlyMap<Part, number[]> {
+  const [first, last] = [columns.get('firstName'), columns.get('lastName')];
+  if (columns.has('fullName') || !first || !last) return columns;
+  return new Map(columns).set('fullName', [...first, ...last]);
 }
 
 const twice = (part: Part, indexes: readonly number[]) =>

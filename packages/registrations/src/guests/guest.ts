@@ -54,8 +54,7 @@ interface TextRules {
 }
 
 const patterns = new Map<string, RegExp>();
-const patternOf = (pattern: string) =>
-  patterns.getOrInsertComputed(pattern, () => new RegExp(pattern, 'u'));
+const patternOf = (pattern: string) => patterns.getOrInsertComputed(pattern, () => new RegExp(pattern, 'u'));
 
 /** It says in lists that the reference is a digest. With 32 digits it fits into a reference. */
 const DIGEST_PREFIX = 'guest-';

@@ -98,11 +98,13 @@ const RETRY = { delayMs: 250, withinMs: 30_000 };
  * Returns a function that registers guests. After a failure it repeats the commit, also if the failed one may have
  * committed: guests who have a registration keep it.
  */
-const registrar = (db: Database, { id: eventId }: Event, actor: string) => (guests: readonly Guest[]) =>
-  retry(() => perform(db, importGuestsAction, { eventId, guests: [...guests] }, actor), {
-    ...RETRY,
-    shouldRetry: mayPass,
-  });
+const registrar =
+  (db: Database, { id: eventId }: Event, actor: string) =>
+  (guests: readonly Guest[]) =>
+    retry(() => perform(db, importGuestsAction, { eventId, guests: [...guests] }, actor), {
+      ...RETRY,
+      shouldRetry: mayPass,
+    });
 
 /** Whether the same statement may succeed later. A missing privilege or table (class 42) stays missing. */
 const mayPass = (error: unknown) =>
@@ -110,13 +112,22 @@ const mayPass = (error: unknown) =>
   ['not-sent', 'unknown', 'conflict', 'locked', 'unavailable'].includes(statementFailure(error));
 
 /** Returns the outcomes of rows, in order. */
-function reportOf(chunk: readonly ListedRow[], outcomes: readonly GuestOutcome[], dryRun: boolean): GuestRow[] {
+function reportOf(
+  chunk: readonly ListedRow[],
+  outcomes: readonly GuestOutcome[],
+  dryRun: boolean,
+): GuestRow[] {
   const next = outcomes.values();
   return chunk.map((row): GuestRow => {
     const { line } = row;
     if ('reason' in row) return { line, outcome: 'refused', passReference: null, reason: row.reason };
     if ('duplicateOf' in row)
-      return { line, outcome: 'duplicate', passReference: null, reason: `the same guest as line ${row.duplicateOf}` };
+      return {
+        line,
+        outcome: 'duplicate',
+        passReference: null,
+        reason: `the same guest as line ${row.duplicateOf}`,
+      };
     return { line, ...rowOf(next.next().value!, dryRun) };
   });
 }

@@ -72,7 +72,12 @@ function checkRow({ cells }: Row, { indexes }: GuestColumns, findTicket: FindTic
   if (typeof ticketId === 'string') broken.push(`ticket: ${ticketId}`);
   if (typeof ticketId === 'string' || broken.length > 0) return broken.join('; ');
   const { fullName = '', emailAddress = '', ...others } = texts;
-  const request: RegistrationRequest = { ...others, fullName, emailAddress, organizedEventTicketID: ticketId };
+  const request: RegistrationRequest = {
+    ...others,
+    fullName,
+    emailAddress,
+    organizedEventTicketID: ticketId,
+  };
   return { ...request, partnerReference: request.partnerReference ?? identityOf(request) };
 }
 
@@ -82,7 +87,8 @@ function ticketFinder(tickets: readonly TicketName[], byDefault?: number): FindT
   const byTitle = Map.groupBy(tickets, ({ title }) => title.normalize());
   const known = (id: number) => (ids.has(id) ? id : RESPONSE_CODES['30'].message);
   return (cell) => {
-    if (cell === '') return byDefault === undefined ? 'the row names none, and no ticket is given' : known(byDefault);
+    if (cell === '')
+      return byDefault === undefined ? 'the row names none, and no ticket is given' : known(byDefault);
     const named = byTitle.get(cell.normalize());
     if (named?.length === 1) return named[0]!.id;
     if (named) return 'several tickets have this title; name it by its id';

@@ -45,7 +45,12 @@ export function guestPreview(db: Database, event: Event): PreviewGuests {
 }
 
 /** Registers guests after others, and rolls back. */
-async function rollBack(db: Database, event: Event, guests: readonly Guest[], sold: ReadonlyMap<number, number>) {
+async function rollBack(
+  db: Database,
+  event: Event,
+  guests: readonly Guest[],
+  sold: ReadonlyMap<number, number>,
+) {
   const run = db.transaction().execute(async (transaction): Promise<never> => {
     throw new RolledBack(await registerGuests(transaction, event.id, guests, { sold }));
   });

@@ -27,7 +27,9 @@ const PROBLEMS: Record<string, string> = {
  * Throws InvalidInput if the text is not CSV, or has no or too many rows.
  */
 export function readRows(text: string): Rows {
-  const [header, ...rows] = parseRecords(text.replace(/^\uFEFF/, '')).filter(({ cells }) => cells.some((cell) => cell !== ''));
+  const [header, ...rows] = parseRecords(text.replace(/^\uFEFF/, '')).filter(({ cells }) =>
+    cells.some((cell) => cell !== ''),
+  );
   if (!header) throw badList('the file is empty; its first row names the columns');
   if (rows.length > GUEST_LIST_ROWS)
     throw badList(`the file has ${rows.length} rows, and at most ${GUEST_LIST_ROWS} are allowed; divide it`);
