@@ -98,6 +98,8 @@ describe('who may do what', () => {
       'POST /events/{eventId}/devices/{deviceId}/code',
       'POST /events/{eventId}/devices/{deviceId}/revoke',
       'POST /events/{eventId}/gates',
+      'POST /events/{eventId}/guests',
+      'POST /events/{eventId}/guests/import',
       'POST /events/{eventId}/mail/disable',
       'POST /events/{eventId}/mail/enable',
       'POST /events/{eventId}/mail/pause',

@@ -31,7 +31,7 @@ describe('startPostgres', () => {
     await second.kill();
     await using third = await startPostgres(options);
     const names = await withDatabase(third, async (db) => (await listPartners(db)).map(({ name }) => name));
-    expect(names).toEqual(['before the stop', 'before the crash']);
+    expect(names).toEqual(['before the stop', 'before the crash', 'House']);
   });
 
   test('lets nobody in without the password, which only its owner may read', async () => {

@@ -9,7 +9,7 @@ import { addAccessCommands, addAuditCommand, addOperatorCommands } from '@floodg
 import { addKeyCommands, addPartnerCommands } from '@floodgate/partners/cli';
 import { addPassCommands } from '@floodgate/passes/cli';
 import { addGrantCommand, addMigrateCommand } from './set-up.ts';
-import { addRegistrationCommands, queueCommands } from '@floodgate/registrations/cli';
+import { addGuestCommands, addRegistrationCommands, queueCommands } from '@floodgate/registrations/cli';
 import { addRehearseCommand } from '@floodgate/rehearsal/cli';
 import { addReportCommands } from '@floodgate/reports/cli';
 import { addTicketCommands } from '@floodgate/tickets/cli';
@@ -28,6 +28,7 @@ const COMMANDS = [
   addMailCommands,
   addShardCommands,
   addRegistrationCommands,
+  addGuestCommands,
   addWebhookCommands,
   addPassCommands,
   addDoorCommands,

@@ -88,6 +88,8 @@ const showEvent: Show = async ({ may, operations, params: { eventId }, read, act
       action(operations.ticketCreate, { eventId }),
       action(operations.ticketStopAll, { eventId }),
       action(operations.ticketResumeAll, { eventId }),
+      action(operations.guestAdd, { eventId }, 'Register a guest'),
+      action(operations.guestImport, { eventId }, 'Import a guest list'),
     ),
     may('attendees:read') ? actions(...ofAttendees) : '',
     table('E-mails', mail?.events, mailCells),

@@ -1,6 +1,6 @@
 import { InvalidInput } from '@floodgate/service';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
 import { Forbidden, type Operation, type OperatorPrincipal } from '@floodgate/operators';
 import { callerOf, filledInput, mayOpen, type ConsoleContext, type Operations } from './operations.ts';
@@ -53,8 +53,11 @@ export function addForms(app: FastifyInstance, context: ConsoleContext) {
     const { back, ...given } = request.query;
     return sendPage(reply, operation.summary, formOf(operation, given, pageOf(back)));
   });
-  app.post<{ Params: { id: string }; Body: Texts }>('/do/:id', TextsBody, async (request, reply) => {
-    const operation = find(request.params.id);
+  const submit = async (
+    operation: Operation,
+    request: FastifyRequest<{ Body: Texts }>,
+    reply: FastifyReply,
+  ) => {
     const { id, input, scope, summary } = operation;
     const operator = requireScope(request, scope);
     const { back: asked, ...given } = request.body;
@@ -71,7 +74,17 @@ export function addForms(app: FastifyInstance, context: ConsoleContext) {
       const note = error instanceof InvalidInput ? '' : `${title}: ${detail}`;
       return sendPage(reply.code(status), summary, alertHtml(note), formOf(operation, given, back, invalid));
     }
-  });
+  };
+  app.post<{ Params: { id: string }; Body: Texts }>('/do/:id', TextsBody, (request, reply) =>
+    submit(find(request.params.id), request, reply),
+  );
+  for (const operation of byId.values()) {
+    const { id, bodyLimitBytes } = operation;
+    if (bodyLimitBytes === undefined) continue;
+    // A form has three bytes for most characters that are neither letters nor digits.
+    const options = { ...TextsBody, bodyLimit: 2 * bodyLimitBytes };
+    app.post<{ Body: Texts }>(`/do/${id}`, options, (request, reply) => submit(operation, request, reply));
+  }
 }
 
 const continueHtml = (back: string) => html`<p><a href="${back}">Continue</a></p>`;

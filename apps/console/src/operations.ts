@@ -12,7 +12,7 @@ import type { Caller, Need, OperatorPrincipal, Scope, SignIn } from '@floodgate/
 import { operatorOperations } from '@floodgate/operators/console';
 import { partnerOperations } from '@floodgate/partners/console';
 import { passOperations } from '@floodgate/passes/console';
-import { queueOperations, registrationOperations } from '@floodgate/registrations/console';
+import { guestOperations, queueOperations, registrationOperations } from '@floodgate/registrations/console';
 import { reportOperations } from '@floodgate/reports/console';
 import type { Logger } from '@floodgate/service';
 import { ticketOperations } from '@floodgate/tickets/console';
@@ -30,6 +30,7 @@ export const operationsOf = (config: ConsoleConfig) => ({
   ...ticketOperations,
   ...waitingListOperations,
   ...registrationOperations,
+  ...guestOperations,
   ...partnerOperations,
   ...webhookOperations(config.WEBHOOK_ALLOW_PRIVATE === 'true'),
   ...mailOperations(config),

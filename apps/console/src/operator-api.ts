@@ -57,7 +57,7 @@ const ACCOUNT = {
 };
 
 function addRoute(api: FastifyInstance, operation: Operation, { db }: ConsoleContext) {
-  const { method, path, id, scope, summary, input } = operation;
+  const { method, path, id, scope, summary, input, bodyLimitBytes } = operation;
   const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
   const rest = Type.Omit(input, inPath);
   const hasRest = Object.keys(rest.properties).length > 0;
@@ -65,6 +65,7 @@ function addRoute(api: FastifyInstance, operation: Operation, { db }: ConsoleCon
   api.route({
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    ...(bodyLimitBytes !== undefined && { bodyLimit: bodyLimitBytes }),
     schema: {
       operationId: id,
       summary,

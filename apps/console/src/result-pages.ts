@@ -4,7 +4,7 @@ import type { TObject } from '@sinclair/typebox';
 import { encodeQR } from 'qr';
 import { html } from 'ghtml';
 import { callerOf, type Operations } from './operations.ts';
-import { cellsOf, fields, type Cells } from './view.ts';
+import { cellsOf, fields, table, type Cells } from './view.ts';
 import { webhookCells } from './webhook-pages.ts';
 
 const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
@@ -40,6 +40,8 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
     page(operations.webhookRotate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
     page(operations.deviceCreate, SHOWN_ONCE, codeHtml),
     page(operations.deviceCode, SHOWN_ONCE, codeHtml),
+    page(operations.guestAdd, '', (guest) => fields(cellsOf(guest, 'passReference', 'isNew'))),
+    page(operations.guestImport, '', ({ rows, ...summary }) => fields(summary) + rowsHtml(rows)),
     page(operations.passVerify, '', (check) =>
       fields(cellsOf(check, 'valid', 'pass', 'mode', 'validFrom', 'validUntil', 'problem')),
     ),
@@ -69,6 +71,14 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
     page(operations.registrationCount, '', (counted) => fields(cellsOf(counted, 'count'))),
   ]);
 }
+
+/** Returns the rows of a guest list that need a look: those with a reason. A dry run shows the others as a number. */
+const rowsHtml = (rows: Awaited<ReturnType<Operations['guestImport']>>['rows']) =>
+  table(
+    'Rows to look at',
+    rows.filter(({ reason }) => reason !== null),
+    ({ line, outcome, reason }) => ({ line, outcome, reason }),
+  );
 
 const everyField = (result: unknown) => fields({ ...Object(result) } as Cells);
 

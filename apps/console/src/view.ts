@@ -236,6 +236,9 @@ export function form({ summary, input, action, given, back, invalid = {} }: Form
 
 function inputHtml(schema: TSchema, attributes: string, text: string, isRequired: boolean) {
   const choices = choicesOf(schema);
+  // The first line break after the tag is no part of the text.
+  if (schema['contentMediaType'] === 'text/csv')
+    return html`<textarea !${attributes} rows="12">${`\n${text}`}</textarea>`;
   if (!choices) return html`<input !${attributes} value="${text}" autocomplete="off" />`;
   const option = (value: string) => html`<option !${value === text ? 'selected' : ''}>${value}</option>`;
   return html`<select !${attributes}>

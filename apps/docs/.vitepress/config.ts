@@ -59,7 +59,7 @@ const PARTNERS = sections('guide', {
 const OPERATORS = sections('operate', {
   Install: ['install', 'docker', 'kubernetes', 'systemd', 'upgrade'],
   Plan: ['scale', 'capacity', 'failover', 'backup'],
-  Sell: ['launch', 'money', 'allocations', 'waiting-list', 'doors'],
+  Sell: ['launch', 'money', 'allocations', 'guests', 'waiting-list', 'doors', 'jobs', 'reports'],
   'Send to attendees and partners': ['mail', 'webhooks'],
   'Watch and repair': ['runbook', 'console', 'command-line', 'health', 'monitoring'],
 });

@@ -52,7 +52,7 @@ test('the demo is created once, reused, and created again if the file or the dat
   const again = await ensureDemo(db, file, 'http://127.0.0.1:4000');
   expect(again).toEqual({ ...first, baseUrl: 'http://127.0.0.1:4000' });
   expect(await read()).toEqual(again);
-  expect(await listPartners(db)).toHaveLength(1);
+  expect(await listPartners(db)).toHaveLength(2);
 
   // An event that is over starts again.
   const [startsAt, endsAt] = [new Date('2020-01-01'), new Date('2020-01-02')];
@@ -68,5 +68,5 @@ test('the demo is created once, reused, and created again if the file or the dat
     expect(fresh.secretKey).not.toBe(secretKey);
     expect(fresh.eventRef).not.toBe(first.eventRef);
   }
-  expect(new Set((await listPartners(db)).map(({ name }) => name)).size).toBe(4);
+  expect(new Set((await listPartners(db)).map(({ name }) => name)).size).toBe(5);
 });

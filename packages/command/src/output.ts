@@ -16,6 +16,7 @@ const HEADINGS: Record<string, string> = {
   partnerId: 'partner',
   contactEmail: 'contact',
   requestsPerSecond: 'requests/s',
+  isHouse: "operator's own",
   grantedEvents: 'events',
   createdAt: 'created',
   expiresAt: 'expires',

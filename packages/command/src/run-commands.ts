@@ -14,7 +14,8 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 export interface Cli {
   env: NodeJS.ProcessEnv;
   stdout: { write(text: string): unknown };
-  stderr: { write(text: string): unknown };
+  /** `isTTY`: somebody watches, so a command can show its progress. */
+  stderr: { write(text: string): unknown; isTTY?: boolean };
 }
 
 /** Reads the environment. Rejects with ConfigError, which names missing and invalid variables. */
@@ -64,17 +65,26 @@ export function onDatabaseRun(
 }
 
 /**
- * Like `onDatabaseRun`, for changes. The audit log names `actor`: --by, or the user of the operating system.
+ * Like `onDatabaseRun`, for changes. The audit log names `actor`: see `operatorName`.
  */
 export function onChangeRun(
   command: Command<unknown[]>,
   cli: Cli,
   work: (db: Database, actor: string) => Promise<Answer>,
 ) {
-  const BY = 'name for the audit log; by default the user of this machine';
-  const signed = command.option('--by <who>', BY, parseText);
-  onDatabaseRun(signed, cli, (db) => work(db, signed.opts().by ?? userName()));
+  const signed = withSignature(command);
+  onDatabaseRun(signed, cli, (db) => work(db, operatorName(signed.opts().by)));
 }
+
+const BY = 'name for the audit log; by default the user of this machine';
+
+/** Adds the option --by to a command. */
+export const withSignature = <Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+) => command.option('--by <who>', BY, parseText);
+
+/** Returns the name for the audit log: --by, or the user of the operating system. */
+export const operatorName = (by: string | undefined) => by ?? userName();
 
 /** Returns the name of the user who runs this process. In a container the user may have none. */
 function userName() {

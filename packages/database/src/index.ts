@@ -10,5 +10,6 @@ export * from './roles/grant-privileges.ts';
 export * from './roles/missing-privileges.ts';
 export * from './roles/services.ts';
 export * from './schema/distribute.ts';
+export * from './schema/house-partner.ts';
 export * from './schema/migrate.ts';
 export * from './schema/schema.ts';

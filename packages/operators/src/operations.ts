@@ -20,6 +20,8 @@ interface Facts<Input extends TObject> extends Need {
   /** The field of the result with a secret, such as a new key. Nothing stores it: only this answer has it. */
   secret?: string;
   input: Input;
+  /** The largest body. Absent: that of all operations, 64 KiB. */
+  bodyLimitBytes?: number;
 }
 
 /** One operation, declared once for the operator API, the console and the command line. */

@@ -6,6 +6,7 @@ export const PARTNER_COLUMNS = [
   'contactEmail',
   'requestsPerSecond',
   'weight',
+  'isHouse',
   'openKeys',
   'grantedEvents',
   'createdAt',

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
-import { inCamelCase, type Database, type Mode } from '@floodgate/database';
+import { HOUSE_PARTNER_ID, inCamelCase, type Database, type Mode } from '@floodgate/database';
+import { Failure } from '@floodgate/service/failure';
 
 const SECRET_KEY = /^fg_(test_)?([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
@@ -36,13 +37,18 @@ export interface IssuedKey {
   expiresAt: Date | null;
 }
 
-/** Issues a key to a partner. Throws a foreign-key error if there is no such partner. */
+/**
+ * Issues a key to a partner. Throws a foreign-key error if there is no such partner, and Failure if it is the
+ * house partner.
+ */
 export async function issueKey(
   db: Database,
   partnerId: number,
   expiresAt: Date | null = null,
   mode: Mode = 'live',
 ): Promise<IssuedKey> {
+  if (partnerId === HOUSE_PARTNER_ID)
+    throw new Failure("this partner registers the operator's own guests, so it has no keys");
   const keyId = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
   const row = { keyId, partnerId, mode, expiresAt, secretHash: hashSecret(secret) };

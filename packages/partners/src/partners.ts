@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { inCamelCase, type Database } from '@floodgate/database';
-import { NotFound } from '@floodgate/service/failure';
+import { HOUSE_PARTNER_ID, inCamelCase, type Database } from '@floodgate/database';
+import { Failure, NotFound } from '@floodgate/service/failure';
 
 /** Creates a partner. Names are unique. Without a contact, notices about its webhooks are sent to nobody. */
 export async function createPartner(db: Database, name: string, contactEmail: string | null = null) {
@@ -37,9 +37,11 @@ export const setContact = replaceValue<string | null>('contact_email');
 
 /**
  * Disables a partner, or enables it again. Returns whether it was disabled. Throws Failure if there is no
- * such partner.
+ * such partner, or if it is the house partner.
  */
 export async function disablePartner(db: Database, partnerId: number, disabled: boolean) {
+  if (disabled && partnerId === HOUSE_PARTNER_ID)
+    throw new Failure("this partner registers the operator's own guests, so it cannot be disabled");
   const { disabled_at: before } = await db
     .selectFrom('partners')
     .select('disabled_at')
@@ -55,7 +57,10 @@ export async function disablePartner(db: Database, partnerId: number, disabled: 
 /** A partner as operators see it. */
 export type ListedPartner = Awaited<ReturnType<typeof listPartners>>[number];
 
-/** Returns partners with their contact, limit, weight, number of open keys and number of granted events. */
+/**
+ * Returns partners with their contact, limit, weight, number of open keys and number of granted events. The
+ * house partner is marked, and comes last.
+ */
 export async function listPartners(db: Database) {
   return inCamelCase(db)
     .selectFrom('partners')
@@ -65,6 +70,7 @@ export async function listPartners(db: Database) {
       'contactEmail',
       'requestsPerSecond',
       'weight',
+      sql<boolean>`id = ${sql.lit(HOUSE_PARTNER_ID)}`.as('isHouse'),
       sql<number>`(select count(*)::integer from secret_keys where partner_id = partners.id
         and revoked_at is null and coalesce(expires_at > now(), true))`.as('openKeys'),
       sql<number>`(select count(*)::integer from event_grants where partner_id = partners.id)`.as(

@@ -12,6 +12,8 @@ import { addEventFilterOptions, addFilterOptions } from './filter/options.ts';
 import type { FoundAttendees } from './find/find-attendees.ts';
 import { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
 
+export { addGuestCommands } from './guests/commands.ts';
+
 const STATES = ['confirmed', 'cancelled', 'failed'] as const;
 const FOUND_STATES = [...STATES, 'held', 'waiting'] as const;
 

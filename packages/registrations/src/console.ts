@@ -19,6 +19,7 @@ import { reconcile } from './reconcile/reconcile.ts';
 import { entryOf, findAttendee } from './status/find-registrations.ts';
 
 export { findEventsOfFailed };
+export { guestOperations } from './guests/operations.ts';
 
 const { actionOperation, queryOperation } = operationsOn('registrations');
 const attendees = operationsOn('attendees');

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { inCamelCase, type Database } from '@floodgate/database';
+import { HOUSE_PARTNER_ID, inCamelCase, type Database } from '@floodgate/database';
 import { Failure } from '@floodgate/service/failure';
 import { lockTicket, type Ticket } from './tickets.ts';
 
@@ -54,8 +54,7 @@ export async function allocate(db: Database, ticketId: number, partnerId: number
   const key = { shardId, ticketId, partnerId };
   const isSet = settings.reserved > 0 || settings.cap !== null;
   if (isSet && offerHours !== null) throw new Failure(LIST_OR_ALLOCATIONS);
-  const grant = db.selectFrom('event_grants').select('event_id').where('partner_id', '=', partnerId);
-  if (isSet && !(await grant.where('event_id', '=', eventId).executeTakeFirst()))
+  if (isSet && !(await isOpenTo(db, partnerId, eventId)))
     throw new Failure(`event ${eventId} is not open to partner ${partnerId}`);
   const before = await listAllocations(db, shardId, [ticketId]);
   const tables = inCamelCase(db);
@@ -76,6 +75,13 @@ export async function allocate(db: Database, ticketId: number, partnerId: number
     .where((where) => where.and({ shardId, id: ticketId }))
     .execute();
   return { eventId, before, after };
+}
+
+/** Every event is open to the house partner. */
+async function isOpenTo(db: Database, partnerId: number, eventId: number) {
+  if (partnerId === HOUSE_PARTNER_ID) return true;
+  const grant = db.selectFrom('event_grants').select('event_id').where('partner_id', '=', partnerId);
+  return (await grant.where('event_id', '=', eventId).executeTakeFirst()) !== undefined;
 }
 
 async function countTaken(db: Database, shard: number, ticket: number, partner: number) {

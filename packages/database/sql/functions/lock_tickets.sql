@@ -2,14 +2,14 @@
 -- this order: with the id alone, a wrong event reference would lock another event's ticket. Returns, by
 -- wanted ticket:
 --
---   seats_left  the free seats. Null: the event has no such ticket. Negative: it is not on sale. 0 while
---               somebody waits for it
+--   seats_left  the free seats. Null: the event has no such ticket. Negative: it is not on sale (with
+--               "any_time" only if it is inactive). 0 while somebody waits for it
 --   set_aside   how many of them are reserved for partners
 --   capacities, sale_ends
 --
 -- and allocated, the ids of the tickets that have allocations. Null: none.
 create or replace function lock_tickets(
-  shard integer, wanted_tickets integer[], wanted_events integer[],
+  shard integer, wanted_tickets integer[], wanted_events integer[], any_time boolean,
   out seats_left integer[], out set_aside integer[], out capacities integer[], out sale_ends timestamptz[],
   out allocated integer[]
 ) returns record language plpgsql
@@ -26,7 +26,7 @@ begin
   for entry in
     select id, allocated, capacity, sale_ends_at, array_position(wanted_keys, id::bigint << 32 | event_id) as index,
       case
-        when not active or now() < sale_starts_at or now() >= sale_ends_at then -1
+        when not active or not any_time and (now() < sale_starts_at or now() >= sale_ends_at) then -1
         when waiting > 0 then 0
         else capacity - taken end as seats
     from tickets

@@ -16,7 +16,8 @@
 -- without a key are not listed. If several registrations name the same attendee, "repeats" is the position of
 -- the first; with "returns_existing" the later ones get its seat. Arrays that no registration of the batch
 -- needs (calls, digests, held seats) are null. A partner can hold "hold_percent" of a ticket; null: no limit.
--- A hold ends at the latest with the sale of its tickets.
+-- A hold ends at the latest with the sale of its tickets. With "any_time", which is for the operator's guests, a
+-- ticket is on sale before its sale begins and after it has ended, too.
 --
 -- A caller that lost its connection calls again with the same batch id and "is_repeat", and gets the answer
 -- of its first call (find_first_answer). If there was none, the repeat reserves, and it inserts a batch row
@@ -37,7 +38,8 @@ create or replace function reserve_batch(
   repeats integer[], held_seconds integer[],
   full_names text[], email_addresses text[], phone_numbers text[], genders text[], tables_or_seats text[],
   extra_data_1 text[], extra_data_2 text[], hold_percent integer default null,
-  hold_ids uuid[] default null, partner_references text[] default null, knows_first boolean default false
+  hold_ids uuid[] default null, partner_references text[] default null, knows_first boolean default false,
+  any_time boolean default false
 ) returns json language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -101,7 +103,7 @@ begin
     select * from reserve_general(
       shard, wanted_tickets, wanted_events, wanted_seats, call_firsts, call_lasts, call_all, tickets, partners,
       pass_codes, returns_existing, repeats, held_seconds, hold_ids, hold_percent, known, known_serials, known_codes,
-      is_duplicate
+      is_duplicate, any_time
     )
     into outcomes, granted, remembered, replays, limits, expiries, sold_out;
   end if;

@@ -14,7 +14,7 @@ create or replace function reserve_general(
   call_firsts integer[], call_lasts integer[], call_all boolean[],
   tickets integer[], partners integer[], pass_codes bigint[], returns_existing boolean[], repeats integer[],
   held_seconds integer[], hold_ids uuid[], hold_percent integer,
-  known text[], known_serials bigint[], known_codes bigint[], is_duplicate boolean[],
+  known text[], known_serials bigint[], known_codes bigint[], is_duplicate boolean[], any_time boolean,
   out outcomes text[], out granted bigint[], out remembered bigint[], out replays bigint[], out limits integer[],
   out expiries timestamptz[], out sold_out integer[]
 ) returns record language plpgsql
@@ -48,7 +48,7 @@ declare
   same_as integer[];
 begin
   replays := '{}';
-  wanted := lock_tickets(shard, wanted_tickets, wanted_events);
+  wanted := lock_tickets(shard, wanted_tickets, wanted_events, any_time);
   for i in 1 .. cardinality(wanted_tickets) loop
     seats_suffice := seats_suffice and coalesce(wanted.seats_left[i] - wanted.set_aside[i] >= wanted_seats[i], false);
   end loop;

@@ -23,6 +23,8 @@ export interface ReserveSettings {
 export interface ReserveOptions extends ReserveSettings {
   /** The batch was sent before with this id, and the connection was lost: returns the same outcomes. */
   isRepeat?: boolean;
+  /** Whether tickets are on sale before their sale begins and after it has ended, too: for guests. */
+  anyTime?: boolean;
 }
 
 /** The result of the SQL function. */
@@ -55,6 +57,7 @@ export async function reserveBatch(
   submissions: readonly Submission[],
   {
     isRepeat = false,
+    anyTime = false,
     lockWithinMs = 0,
     retentionHours = DEFAULT_RETENTION_HOURS,
     holdSharePercent,
@@ -95,7 +98,7 @@ export async function reserveBatch(
       ${text((r) => r.tableOrSeat)}::text[], ${text((r) => r.extraData1)}::text[],
       ${text((r) => r.extraData2)}::text[], ${holdSharePercent ?? null}::integer,
       ${plain((r) => r.holdId)}::uuid[], ${text((r) => r.partnerReference)}::text[],
-      true
+      true, ${anyTime}::boolean
     ) as answer`.execute(db);
   const { answer } = rows[0]!;
   return gatherBulks(submissions, readOutcomes(answer, reservations), answer.expires);
