@@ -1,6 +1,7 @@
+import { doorWorker } from '@floodgate/door/worker';
 import type { WorkerCapability } from '@floodgate/queue';
 import { registrationsWorker } from '@floodgate/registrations/worker';
 import { waitingListWorker } from '@floodgate/waiting-list/worker';
 
 /** Capabilities of the worker. */
-export const CAPABILITIES: readonly WorkerCapability[] = [registrationsWorker, waitingListWorker];
+export const CAPABILITIES: readonly WorkerCapability[] = [registrationsWorker, waitingListWorker, doorWorker];
