@@ -228,9 +228,11 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
       .map((table) => `select from ${table} for update`),
     // Citus locks rows of one shard only.
     ...['tickets', 'registrations'].map((table) => `select from ${table} where shard_id = 0 for update`),
-    ...['partners', 'events', 'event_grants', 'secret_keys', 'rate_limit_windows'].map(
+    ...['partners', 'event_grants', 'secret_keys', 'rate_limit_windows', 'scans', 'admissions'].map(
       (table) => `select count(*) from ${table}`,
     ),
+    ...['events', 'gates', 'devices'].map((table) => `select name from ${table}`),
+    ...['token_hash', 'code_hash'].map((column) => `select ${column} from devices`),
     ...[
       'full_name',
       'email_address',

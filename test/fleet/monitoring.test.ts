@@ -8,6 +8,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { connectInTest } from '../harness/connect-in-test.ts';
 import { databaseTest } from '../harness/database-test.ts';
+import { addDevice, addGate } from '../harness/door-device.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import { holdTable } from '../harness/hold-table.ts';
@@ -34,6 +35,7 @@ import {
 } from '../harness/service-process.ts';
 import { roleOf, withRole } from '../harness/service-roles.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { temporaryDirectory } from '../harness/temporary-directory.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { startReceiverInTest } from '../harness/webhooks-in-test.ts';
@@ -199,10 +201,12 @@ async function startInstallation() {
     Array.from({ length: 5 }, () => findFreePort().then(String)),
   );
   const queueUrl = inject('redisUrl') ?? given.database.url;
+  const wire = await TcpProxy.start(queueUrl);
+  onTestFinished(() => wire.stop());
   const { url: DATABASE_URL } = given.database;
   const env = {
     DATABASE_URL,
-    QUEUE_URL: queueUrl,
+    QUEUE_URL: wire.through(queueUrl),
     QUEUE_NAMESPACE: queueUrl === DATABASE_URL ? 'floodgate' : `monitoring_${process.pid}`,
     FINALIZE_ATTEMPTS: '2',
     FINALIZE_BACKOFF_MS: '5000',
@@ -242,6 +246,8 @@ async function startInstallation() {
     gala,
     receivers,
     mailServer,
+    /** Between the processes and the queue. */
+    wire,
     apiUrl: api.baseUrl,
     consoleUrl: `http://127.0.0.1:${consolePort}`,
     async restartWorker() {
@@ -272,11 +278,14 @@ async function trouble(installation: Installation): Promise<void> {
   await holdRegistrations(traffic, seen);
   await installation.restartWorker();
   await seen(['ProcessRestarts']);
+  await disturbDoors(seen);
   await traffic.stop();
   // Last, because nothing is finalized or delivered afterwards.
   await sql`revoke select on batches from ${sql.id(roleOf('worker'))}`.execute(given.database.db);
   await sql`revoke select on journal_consumers from ${sql.id(roleOf('delivery'))}`.execute(given.database.db);
   await seen(['BacklogUnknown', 'LagUnknown']);
+  installation.wire.setMode('down');
+  await seen(['QueueDown']);
 }
 
 /** Waits until Prometheus has seen a value other than zero of these alerts or expressions. Calls `meanwhile` again and again. */
@@ -366,6 +375,23 @@ async function failBatch(seen: Seen): Promise<void> {
   await seen(['ConfirmationsLate']);
   await sql`update batches set relay_at = now() where id = ${batchId}`.execute(db);
   await seen(['BatchesFailed']);
+}
+
+/** A device is silent and has kept scans, and a seat has let in two people. */
+async function disturbDoors(seen: Seen): Promise<void> {
+  const { db } = given.database;
+  const { eventId, partnerId, shardId } = await createFixture(db);
+  const { id } = await addDevice(db, eventId, [await addGate(db, eventId)]);
+  await sql`
+    update gates set opens_at = now() - interval '1 h', closes_at = now() + interval '1 h'
+    where event_id = ${eventId}`.execute(db);
+  await sql`
+    update devices set public_key = '', last_contact_at = now() - interval '6 min', last_counter = 1
+    where shard_id = ${shardId} and id = ${id}`.execute(db);
+  await sql`
+    insert into changes (shard_id, kind, event_id, partner_id, serials)
+    values (${shardId}, 'admitted_again', ${eventId}, ${partnerId}, '{1}')`.execute(db);
+  await seen(['DevicesSilent', 'ScansWaiting', 'DoorConflicts']);
 }
 
 /** A locked table blocks groups and reads: registrations wait and are answered 90, and reads wait for a connection. */

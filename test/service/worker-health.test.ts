@@ -1,12 +1,15 @@
 import { sql } from 'kysely';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { WorkerHealth } from '@floodgate/worker/health';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { findFreePort } from '../harness/free-port.ts';
 import type { Environment } from '../harness/service-process.ts';
+import { QUEUE_BACKENDS, titleOf } from '../harness/queue-backends.ts';
 import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { TestQueue } from '../harness/test-queue.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { workersTest } from '../harness/workers-test.ts';
+import { redisServerCommand } from '../servers/redis.ts';
 
 const { test, given } = workersTest();
 
@@ -62,3 +65,30 @@ test('it is blocked while Postgres is away: not ready, but no reason to restart 
   await worker.end();
   await proxy.stop();
 });
+
+const fragile = QUEUE_BACKENDS.filter(({ name }) => name === 'Postgres' || redisServerCommand());
+
+test.for(fragile.map((backend) => [titleOf({ ...backend, missing: null }), backend] as const))(
+  'its metrics say whether the queue is down: %s',
+  async ([, backend]) => {
+    const server = await backend.startFragile();
+    onTestFinished(() => server.stop());
+    const queue = await TestQueue.open(server.url);
+    const { worker, port } = await startHealthyWorker({
+      QUEUE_URL: server.url,
+      QUEUE_NAMESPACE: queue.namespace,
+    });
+    const becomes = (value: number) =>
+      waitUntil(`the gauge is ${value}`, async () => {
+        const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+        return text.includes(`\nfloodgate_worker_queue_down ${value}\n`);
+      });
+    await becomes(0);
+    await server.goAway();
+    await becomes(1);
+    await server.comeBack();
+    await becomes(0);
+    await worker.end();
+    await queue.close();
+  },
+);

@@ -10,7 +10,7 @@ import {
 } from '@floodgate/database';
 import { buildApi, drain, refusals, type ApiContext, type OpenCapability } from '@floodgate/http';
 import { Metrics } from '@floodgate/metrics';
-import { openProducer, queueOptions, watchQueue } from '@floodgate/queue';
+import { openProducer, queueOptions, reportQueue, watchQueue } from '@floodgate/queue';
 import { reportProcess } from '@floodgate/operators';
 import { serveHealth, startPeriodicTasks, systemClock, type Logger } from '@floodgate/service';
 import manifest from '../package.json' with { type: 'json' };
@@ -87,6 +87,7 @@ export async function startApi(config: ApiConfig, log: Logger, clock = systemClo
   opened.defer(() => drain(app, config.DRAIN_MS).then(() => app.close()));
   if (metrics) {
     metrics.pools(pools, connectionsOf);
+    reportQueue(metrics, producer);
     opened.use(await serveHealth({ host: config.HOST, port: config.METRICS_PORT, metrics }));
   }
   const baseUrl = await app.listen({ host: config.HOST, port: config.PORT, backlog: BACKLOG });

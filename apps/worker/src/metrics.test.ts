@@ -1,5 +1,6 @@
+import { Metrics } from '@floodgate/metrics';
 import { expect, test } from 'vitest';
-import { createMetrics } from './metrics.ts';
+import { reportProgress } from './metrics.ts';
 
 const jobs = { waiting: 3, active: 1, delayed: 0, failed: 2 };
 const backlog = { pendingBatches: 5, pendingChanges: 0, failedBatches: 4, oldestPendingMs: 1_500 };
@@ -12,7 +13,9 @@ async function samplesOf(finalize: object): Promise<string[]> {
     tasks: {},
     queues: { finalize: { idleMs: 0, jobs, ...finalize } },
   };
-  const text = await createMetrics(() => Promise.resolve(progress)).text();
+  const metrics = new Metrics('worker');
+  reportProgress(metrics, () => Promise.resolve(progress));
+  const text = await metrics.text();
   return text.split('\n').filter((line) => line.includes('queue='));
 }
 

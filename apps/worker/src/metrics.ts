@@ -1,13 +1,12 @@
-import { Metrics, type Figure } from '@floodgate/metrics';
+import type { Figure, Metrics } from '@floodgate/metrics';
 import type { QueueBacklog } from '@floodgate/queue';
 import type { Progress } from './health.ts';
 
 /**
- * Returns the metrics of a worker. Each scrape reads the evidence for its health. Figures of a server that
- * does not answer are missing.
+ * Adds the progress of a worker to its metrics. Each scrape reads the evidence for its health. Figures of a
+ * server that does not answer are missing.
  */
-export function createMetrics(read: () => Promise<Progress>) {
-  const metrics = new Metrics('worker');
+export const reportProgress = (metrics: Metrics, read: () => Promise<Progress>) =>
   metrics.figures(read, {
     pending_batches: ofBacklog('Batches in Postgres that are not finalized yet', (of) => of.pendingBatches),
     failed_batches: ofBacklog('Batches whose finalization failed', (of) => of.failedBatches),
@@ -24,8 +23,6 @@ export function createMetrics(read: () => Promise<Progress>) {
         ),
     },
   });
-  return metrics;
-}
 
 const ofBacklog = (help: string, value: (backlog: QueueBacklog) => number): Figure<Progress> => ({
   help,

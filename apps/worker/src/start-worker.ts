@@ -1,12 +1,13 @@
 import { assertReady, connectionsOf, openServicePool } from '@floodgate/database';
 import { serveHealth, startPeriodicTasks, systemClock, type Logger } from '@floodgate/service';
+import { Metrics } from '@floodgate/metrics';
 import { reportProcess } from '@floodgate/operators';
-import { openConsumer, openProducer, queueOptions, watchQueue } from '@floodgate/queue';
+import { openConsumer, openProducer, queueOptions, reportQueue, watchQueue } from '@floodgate/queue';
 import manifest from '../package.json' with { type: 'json' };
 import { CAPABILITIES } from './capabilities.ts';
 import type { WorkerConfig } from './config.ts';
 import { judge, readProgress } from './health.ts';
-import { createMetrics } from './metrics.ts';
+import { reportProgress } from './metrics.ts';
 
 /** For handlers, periodic tasks and health checks. The pool opens connections on demand. */
 const POOL = { maxConnections: 10, statementTimeoutMs: 10_000 };
@@ -27,7 +28,8 @@ export async function startWorker(
   await assertReady(db, 'worker');
   const producer = openProducer(queueOptions(config, log));
   opened.defer(() => producer.close());
-  const works = capabilities.map((one) => one.open({ db, log, producer, config, clock }));
+  const metrics = new Metrics('worker');
+  const works = capabilities.map((one) => one.open({ db, log, metrics, producer, config, clock }));
   const consumer = openConsumer({
     ...queueOptions(config, log),
     clock,
@@ -43,7 +45,8 @@ export async function startWorker(
   opened.defer(async () => void (await Promise.all([stopJobs(), tasks.stop()])));
   const backlogs = Object.fromEntries(works.flatMap((work) => Object.entries(work.backlogs ?? {})));
   const read = () => readProgress(consumer, producer, tasks, backlogs);
-  const metrics = createMetrics(read);
+  reportProgress(metrics, read);
+  reportQueue(metrics, consumer);
   metrics.pools([['main', db]], connectionsOf);
   const readHealth = async () => judge(await read(), config.STALLED_AFTER_MS);
   const { WORKER_HOST: host, WORKER_PORT: port } = config;

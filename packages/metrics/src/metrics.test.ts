@@ -40,6 +40,19 @@ test('what is not read any more is not told, and a read that fails leaves its fi
   expect(told[2]).toMatch(/^floodgate_test_process_cpu_seconds_total \d/m);
 });
 
+test('a figure without labels that cannot be read is left out, not 0', async () => {
+  const metrics = new Metrics('test');
+  const reads = [() => Promise.resolve(1), () => Promise.reject(new Error('away')), () => Promise.resolve(0)];
+  metrics.figures(() => reads.shift()!(), {
+    alone: { help: 'Alone', labels: [], samples: (value) => [[{}, value]] },
+  });
+  const told = [await metrics.text(), await metrics.text(), await metrics.text()];
+  const samples = told.map((text) =>
+    text.split('\n').filter((line) => line.startsWith('floodgate_test_alone')),
+  );
+  expect(samples).toEqual([['floodgate_test_alone 1'], [], ['floodgate_test_alone 0']]);
+});
+
 test('the text is OpenMetrics', async () => {
   const metrics = new Metrics('test');
   metrics.counter('calls', 'Calls', ['code']).inc({ code: '00' });

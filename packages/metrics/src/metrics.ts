@@ -70,6 +70,8 @@ export class Metrics {
         collect: async () => {
           const found = await readOnce().then(samples, () => []);
           gauge.reset();
+          // The library resets a gauge without labels to 0: a figure that was not read would look like none.
+          if (labels.length === 0) gauge.remove();
           for (const [labelled, value] of found) gauge.set(labelled, value);
         },
       });

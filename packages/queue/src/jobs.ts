@@ -1,4 +1,5 @@
 import type { Database } from '@floodgate/database';
+import type { Metrics } from '@floodgate/metrics';
 import type { Clock, Logger, PeriodicTask } from '@floodgate/service';
 import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
@@ -60,6 +61,7 @@ export const handled = <Payload>(
 export interface WorkerContext<Config> {
   db: Database;
   log: Logger;
+  metrics: Metrics;
   producer: Producer;
   config: Config;
   clock?: Clock | undefined;

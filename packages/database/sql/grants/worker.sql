@@ -16,5 +16,11 @@ grant select (action, subject), insert (actor, action, subject, after) on audit_
 grant execute on function run_job_batch to :"role";
 grant execute on function finalize_batches, expire_holds, index_attendees, serve_waiting_lists, compact_held_seats
 to :"role";
+-- It reads what the alerts about doors need: neither names nor tokens.
+grant select (id, starts_at, ends_at) on events to :"role";
+grant select (shard_id, id, event_id, opens_at, closes_at) on gates to :"role";
+grant select (
+  shard_id, id, event_id, gates, public_key, last_contact_at, last_counter, received, signed_off_at, revoked_at
+) on devices to :"role";
 -- It reports itself to operators.
 grant select, insert, update, delete on processes to :"role";
