@@ -25,8 +25,7 @@ begin
     shard, lock_within_ms, 'cancelled', serials, partners, array_fill(event, array[cardinality(serials)]), codes,
     null, null, by_operator
   );
-  -- The only place of jobs that cancels: e-mails about cancellations by the operator are queued here, for the
-  -- serials whose outcome is 'cancelled', in the transaction of the cancellation.
+  -- The journal says that an operator cancelled, so attendees get the e-mail that the event has for that.
   return array(
     select case when outcome = 'cancelled' then null else coalesce(outcome, 'not found') end
     from unnest(outcomes) with ordinality as ended (outcome, place) order by place
