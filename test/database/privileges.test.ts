@@ -294,9 +294,7 @@ const FORBIDDEN_TO: Record<ServiceName, string[]> = {
     ),
     'update audit_log set actor = actor',
     'update partner_audit_log set actor = actor',
-    'update tickets set taken = 0',
     'update registrations set cancelled_at = now()',
-    'insert into batches (id, size, first_serial, last_serial, relay_at) values (gen_random_uuid(), 1, 1, 1, now())',
     ...['ref', 'mode', 'pass_prefix', 'duplicate_policy'].map(
       (column) => `update events set ${column} = ${column}`,
     ),
@@ -388,13 +386,13 @@ const EXECUTED_BY: Record<string, ServiceName[]> = {
   finalize_batches: ['worker'],
   expire_holds: ['worker'],
   index_attendees: ['worker'],
-  find_entries: ['console', 'delivery'],
+  find_entries: ['delivery', 'console'],
   // Called by find_entries and by corrections, with the rights of their caller.
-  rarest_query: ['console', 'delivery'],
-  queries_of_term: ['console', 'delivery'],
+  rarest_query: ['delivery', 'console'],
+  queries_of_term: ['delivery', 'console'],
   words_of_entry: ['console'],
-  fold_text: ['console', 'delivery'],
-  fold_phone: ['console', 'delivery'],
+  fold_text: ['delivery', 'console'],
+  fold_phone: ['delivery', 'console'],
   compact_held_seats: ['worker'],
   run_job_batch: ['worker'],
   // Called by functions of the owner.

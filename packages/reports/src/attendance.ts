@@ -60,7 +60,8 @@ export async function readAdmissions(db: Database, event: Event) {
   const { rows } = await sql<AdmissionsRow>`
     select c.at, c.gate_id as "gateId", g.name as gate, c.ticket_id as "ticketId", t.title as ticket, c.admitted
     from (
-      select date_bin('15 minutes', a.at, '2000-01-01T00:00Z') as at, a.gate_id, r.ticket_id, count(*)::integer as admitted
+      select date_bin('15 minutes', a.at, '2000-01-01T00:00Z') as at, a.gate_id, r.ticket_id,
+        count(*)::integer as admitted
       from admissions a
       join registrations r on r.shard_id = a.shard_id and r.serial = a.registration
       where a.shard_id = ${shardId} and a.event_id = ${id} and a.undone_at is null

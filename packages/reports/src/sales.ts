@@ -24,7 +24,10 @@ export interface SalesRow {
   cancelled: number;
 }
 
-/** Returns the sales of an event over time, oldest first. Hours and days without a sale or a cancellation have no row. */
+/**
+ * Returns the sales of an event over time, oldest first. Hours and days without a sale or a cancellation have
+ * no row.
+ */
 export async function readSales(db: Database, event: Event, { by, ...period }: SalesOptions) {
   const zone = event.timeZone ?? 'UTC';
   const { rows } = await sql<SalesRow>`

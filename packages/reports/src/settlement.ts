@@ -24,10 +24,10 @@ export interface SettlementRow {
 }
 
 /**
- * Returns what each partner owes for an event: by ticket and price, in the order of their ids. The price of a seat is the
- * one that was valid when it was reserved for its first attendee. A cancellation has the price of its sale, also if the
- * sale is in an earlier period, so the sums of periods that follow each other are the sum of the whole. Postgres computes
- * the amounts without rounding.
+ * Returns what each partner owes for an event: by ticket and price, in the order of their ids. The price of a
+ * seat is the one that was valid when it was reserved for its first attendee. A cancellation has the price of
+ * its sale, also if the sale is in an earlier period, so the sums of periods that follow each other are the
+ * sum of the whole. Postgres computes the amounts without rounding.
  */
 export async function readSettlement(db: Database, event: Event, period: Period) {
   const { shardId, currency } = event;

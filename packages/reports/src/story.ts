@@ -32,9 +32,9 @@ interface Stage {
 const MOST_AUDIT_ENTRIES = 200;
 
 /**
- * Returns the whole story of a registration in order: sold, e-mailed, let in at the door, changed and cancelled, and by whom.
- * It covers all registrations of the seat, so also those before and after a change of the attendee. Throws
- * NotFound if there is no such registration.
+ * Returns the whole story of a registration in order: sold, e-mailed, let in at the door, changed and
+ * cancelled, and by whom. It covers all registrations of the seat, so also those before and after a change of
+ * the attendee. Throws NotFound if there is no such registration.
  */
 export async function readStory(db: Database, passReference: string, showsAuthors: boolean) {
   const { row, partnerId, shardId } = await findByPassReference(db, passReference);

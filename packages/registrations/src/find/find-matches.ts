@@ -32,8 +32,8 @@ export async function searchShard(db: Database, shardId: number, { terms, events
   const [olderThan, newerThan] = direction === 'older' ? [from, null] : [null, from];
   const { rows } = await sql<{ serials: string[] }>`
     select find_entries(
-      ${shardId}::integer, ${textArray(terms) ?? '{}'}::text[], ${events && plainArray(events)}::integer[], ${olderThan}::bigint,
-      ${newerThan}::bigint, ${most}::integer
+      ${shardId}::integer, ${textArray(terms) ?? '{}'}::text[], ${events && plainArray(events)}::integer[],
+      ${olderThan}::bigint, ${newerThan}::bigint, ${most}::integer
     ) as serials`.execute(db);
   // The driver has no numbers in lists of this type.
   return rows[0]!.serials.map((serial): Match => ({ shardId, serial: Number(serial) }));

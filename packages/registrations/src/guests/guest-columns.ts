@@ -83,7 +83,8 @@ function withFullName(columns: ReadonlyMap<Part, number[]>): ReadonlyMap<Part, n
 }
 
 const twice = (part: Part, indexes: readonly number[]) =>
-  `columns ${indexes.map((index) => index + 1).join(' and ')} both hold ${part}; choose one, such as "Work e-mail=${part}"`;
+  `columns ${indexes.map((index) => index + 1).join(' and ')} both hold ${part}; ` +
+  `choose one, such as "Work e-mail=${part}"`;
 
 const missing = (field: GuestField) =>
   `no column holds ${field}: the first row must name the columns, such as ${NAMES[field].slice(0, 2).join(' or ')}; ` +
