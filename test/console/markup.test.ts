@@ -32,6 +32,10 @@ const COLUMNS: Record<string, ((eventId: number) => ReturnType<typeof sql>) | nu
     select gen_random_uuid(), service, ${MARKUP}, ${MARKUP}, ${FORGED}::jsonb
     from unnest(array['api', 'worker', 'delivery', ${MARKUP}]) as service`,
   'batches.answer': null,
+  // Jobs have no page of their own. A form shows a result by its fields.
+  'jobs.filter': null,
+  'jobs.settings': null,
+  'jobs.result': null,
   'webhook_endpoints.refused_message': null,
 };
 

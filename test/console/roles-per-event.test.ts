@@ -175,6 +175,7 @@ function callOn({ route, id }: DocumentedOperation, things: ThingsOfEvent, sessi
   );
   const ofEvent = { eventId: things.eventId };
   const bodies: Record<string, object> = {
+    guestAdd: { ticketId: things.ticketId },
     attendeeExportBy: { ...ofEvent, format: 'none' },
     jobCancel: ofEvent,
     jobCancelPreview: ofEvent,

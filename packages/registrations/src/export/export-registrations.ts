@@ -108,7 +108,7 @@ async function readPage(
   type Row = Omit<Exported, 'passReference' | 'currency'> & { serial: number; passCode: number };
   const { rows } = await sql<Row>`
     select r.serial, pass_code as "passCode", ${STATE} as state,
-      r.partner_id as "partnerId", ticket_id as "ticketId", t.title as "ticketTitle", p.name as partner,
+      r.partner_id as "partnerId", r.ticket_id as "ticketId", t.title as "ticketTitle", p.name as partner,
       ${priceOf(event)} as price, reserved_at as "reservedAt", cancelled_at as "cancelledAt",
       partner_reference as "partnerReference", ${mailStateIn(shardId, eventId)} as mail,
       a.at as "admittedAt", a.gate, ${ATTENDEE}
