@@ -94,6 +94,24 @@ test('the access log has a line per request, without secrets and attendees', asy
     expect(lines.join('')).not.toContain(text);
 });
 
+test('whether the queue is down is told by each API for itself', async () => {
+  expect(valueOf(await read(), 'floodgate_api_queue_down')).toBe(0);
+  const otherPort = String(await findFreePort());
+  // Nobody listens there.
+  const QUEUE_URL = 'redis://127.0.0.1:1';
+  const other = await startInProcessApi({
+    DATABASE_URL: given.database.url,
+    METRICS_PORT: otherPort,
+    QUEUE_URL,
+  });
+  try {
+    const text = await (await fetch(`http://127.0.0.1:${otherPort}/metrics`)).text();
+    expect(valueOf(text, 'floodgate_api_queue_down')).toBe(1);
+  } finally {
+    await other.close();
+  }
+});
+
 test('without METRICS_PORT nothing is served, and the port of partners never shows metrics', async () => {
   const other = await startInProcessApi({ DATABASE_URL: given.database.url });
   try {
