@@ -28,14 +28,6 @@ const CALLS: [route: string, given?: object][] = [
   ['PATCH /tickets/{ticketId}', { capacity: 10, price: 12 }],
   ['POST /events/{eventId}/tickets/stop-all'],
   ['POST /events/{eventId}/tickets/resume-all'],
-  [
-    'POST /events/{eventId}/guests',
-    { ticketId: '{ticketId}', fullName: 'Ann Guest', emailAddress: 'guest@example.com' },
-  ],
-  [
-    'POST /events/{eventId}/guests/import',
-    { ticketId: '{ticketId}', csv: 'name,email\nAnn Guest,guest@example.com\nBo Guest,bo@example.com' },
-  ],
   ['GET /tickets/{ticketId}/allocations'],
   ['GET /tickets/{ticketId}/prices'],
   ['PUT /tickets/{ticketId}/allocations/{partnerId}', { reserved: 1 }],
@@ -117,6 +109,14 @@ const CALLS: [route: string, given?: object][] = [
   ['POST /jobs/resend/preview', { eventId: '{eventId}' }],
   // E-mails of the event are disabled.
   ['POST /jobs/resend', { eventId: '{eventId}', expect: 1 }],
+  [
+    'POST /events/{eventId}/guests',
+    { ticketId: '{ticketId}', fullName: 'Ann Guest', emailAddress: 'guest@example.com' },
+  ],
+  [
+    'POST /events/{eventId}/guests/import',
+    { ticketId: '{ticketId}', csv: 'name,email\nAnn Guest,guest@example.com\nBo Guest,bo@example.com' },
+  ],
   ['GET /backlog'],
   ['GET /batches/failed'],
   ['POST /batches/redrive'],
