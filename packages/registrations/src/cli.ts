@@ -136,8 +136,8 @@ function addExport(registration: Command, cli: Cli) {
     .command('export')
     .description(
       'print the registrations of an event with their attendees: all, or those that a filter selects; cells ' +
-        'that could be formulas get an apostrophe. The format excel is csv with a byte order mark; Excel splits it by the list separator of ' +
-        'the region',
+        'that could be formulas get an apostrophe. The format excel is csv with a byte order mark; Excel ' +
+        'splits it by the list separator of the region',
     )
     .argument('<eventId>', 'the event', parseId)
     .addOption(formats.default('csv' as const))
