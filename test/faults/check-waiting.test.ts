@@ -86,7 +86,7 @@ test('an entry that nobody wanted is found, and a failure while nothing may fail
 });
 
 const joinedAt = (from: number, code: string): AttemptEnd[] => [
-  { ...answered(code), during: { api: 0, from, to: from + 10 } } as AttemptEnd,
+  { ...answered(code), during: { api: 0, from, to: from + 10 } },
 ];
 
 test.each<[string, number, string[]]>([

@@ -2,7 +2,7 @@ import { addUp, askShards, type Database } from '@floodgate/database';
 import type { Clock } from '@floodgate/service';
 import { sql } from 'kysely';
 
-// What needs attention at the doors of all events.
+// The doors of all events that need attention.
 
 const SILENT = sql`interval '5 minutes'`;
 const NEW_MS = 15 * 60_000;
@@ -21,7 +21,7 @@ export interface DoorFigures {
 
 interface Facts {
   silent: number;
-  /** The devices that have told of more scans than were received. */
+  /** The devices that have reported more scans than were received. */
   behind: number[];
   /** The last entry of the journal. */
   head: number;
@@ -29,7 +29,7 @@ interface Facts {
   conflicts: { count: number; ageMs: number }[];
 }
 
-/** What is known of a shard since its last read. */
+/** The facts of a shard since its last read. */
 interface Memory {
   /** Null: nothing was read yet. */
   head: number | null;

@@ -19,7 +19,7 @@ export const doorWorker = defineWorker({
         samples: ({ silentDevices }) => [[{}, silentDevices]],
       },
       door_waiting_seconds: {
-        help: 'How long a device has told of more scans than were received; 0: none',
+        help: 'How long a device has reported more scans than were received; 0: none',
         labels: [],
         samples: ({ waitingMs }) => [[{}, (waitingMs ?? 0) / 1_000]],
       },

@@ -17,7 +17,7 @@ export type { SettlementRow } from './settlement.ts';
 
 const { queryOperation } = operationsOn('registrations');
 
-/** What was counted of an event. */
+/** A report about an event. */
 export interface Report<Row> {
   eventId: number;
   event: string;

@@ -10,7 +10,7 @@ export interface SalesOptions extends Period {
   by: (typeof STEPS)[number];
 }
 
-/** What a partner sold of a ticket within an hour or a day, and what was cancelled within it. */
+/** The seats of a ticket that a partner sold, and those that were cancelled, within an hour or a day. */
 export interface SalesRow {
   /** The start of the hour or day, in the time zone of the event. */
   at: Date;

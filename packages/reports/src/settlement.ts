@@ -3,7 +3,7 @@ import type { Event } from '@floodgate/events';
 import { sql } from 'kysely';
 import { isIn, soldSeats, type Period } from './sold-seats.ts';
 
-/** What a partner sold of a ticket at a price within a period, and what was cancelled within it. */
+/** The seats of a ticket that a partner sold at a price, and those that were cancelled, within a period. */
 export interface SettlementRow {
   partnerId: number;
   partner: string;

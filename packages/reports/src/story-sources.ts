@@ -8,7 +8,7 @@ interface Seat {
   serials: readonly number[];
 }
 
-/** What another part of the service knows of a registration. */
+/** A fact about a registration that another part of the service stores. */
 interface Fact {
   serial: number;
   at: Date;

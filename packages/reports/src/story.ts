@@ -10,7 +10,7 @@ export interface StoryEntry {
   at: Date;
   /** In words, without attendees' data. */
   what: string;
-  /** Who did it: an operator, or a partner. Null: the service, or the caller may not know. */
+  /** The operator or the partner. Null: the service, or the caller may not see it. */
   by: string | null;
   passReference: string;
 }
@@ -90,7 +90,9 @@ async function entriesOf(db: Database, stage: Stage, partner: string | null): Pr
   const authorOf = (action: string) => audited.find((entry) => entry.action === action)?.by ?? partner;
   const entries: StoryEntry[] = [
     { at: reservedAt, what: stage.wasHeld ? 'held for a while' : 'sold', by: partner, passReference },
-    ...audited.filter(({ action }) => !ENDINGS.includes(action)).map(({ action: _, ...entry }) => entry),
+    ...audited
+      .filter(({ action }) => !ENDINGS.includes(action))
+      .map(({ at, what, by }) => ({ at, what, by, passReference })),
   ];
   if (finishedAt && batch === 'confirmed')
     entries.push({ at: finishedAt, what: 'confirmed', by: null, passReference });

@@ -29,5 +29,9 @@ export function csvFile<Row extends object>(
   return new Response(text, { headers });
 }
 
-const cellOf = (value: unknown) =>
-  typeof value === 'number' || value instanceof Date || value === null ? value : String(value);
+/** Throws if a field of a report is no cell, which is a mistake in its columns. */
+function cellOf(value: unknown) {
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  if (value instanceof Date || value === null) return value;
+  throw new TypeError('a field of a report is neither a text, a number, a time nor null');
+}

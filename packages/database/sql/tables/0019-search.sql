@@ -9,7 +9,7 @@ create table search_entries (
 -- add_entries empties the list of pending entries, because each search reads it once per bucket.
 create index search_entries_words on search_entries using gin (words) with (gin_pending_list_limit = 1024);
 
--- What was sold before this table was there is added from the newest to the oldest. The next serials to add are below this one. 0: all
+-- Earlier sales are added from the newest to the oldest. The next serials to add are below this one. 0: all
 -- are there.
 alter table attendee_scans add column refill_below bigint not null default 0;
 update attendee_scans set refill_below = 9223372036854775807;

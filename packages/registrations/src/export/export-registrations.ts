@@ -150,7 +150,7 @@ export function csvLines(separator: string) {
   const cellOf = (cell: Exported[keyof Exported]) => {
     if (typeof cell === 'string') return textOf(cell);
     if (typeof cell === 'number') return String(cell).replace('.', decimal);
-    return cell instanceof Date ? cell.toISOString() : String(cell ?? '');
+    return cell instanceof Date ? cell.toISOString() : '';
   };
   return (cells: readonly Exported[keyof Exported][]) => `${cells.map(cellOf).join(separator)}\r\n`;
 }

@@ -27,7 +27,7 @@ const FOUND_STATES = [...KINDS, 'held', 'waiting'] as const;
 
 /** Attendees to find: by a text, or all of an event. */
 export const AttendeeQuery = Type.Object({
-  /** What termsOf and passReferenceIn read. */
+  /** Read by termsOf and passReferenceIn. */
   text: Type.Optional(text(1, 255)),
   /** Absent: of all events. */
   eventId: typedAs('--event', Type.Optional(Id)),

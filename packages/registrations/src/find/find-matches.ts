@@ -1,7 +1,7 @@
 import { askShards, plainArray, textArray, type Database } from '@floodgate/database';
 import { sql } from 'kysely';
 
-/** What to search in each shard. */
+/** A search in each shard. */
 export interface Search {
   /** All must match. None: every entry of the events does. */
   terms: readonly string[];

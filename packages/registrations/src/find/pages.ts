@@ -33,7 +33,7 @@ export function pageOf(hits: readonly Hit[], matches: readonly Match[], range: R
   return pageFrom(shown, isOver ? end : null, range.from);
 }
 
-/** `end`: from where there are more hits, or null. The hit at the cursor `from` belongs to the page before. */
+/** `end`: the cursor of further hits, or null. The hit at the cursor `from` belongs to the page before. */
 function olderPage(shown: Hit[], end: number | null, from: number): Page {
   const previous = from === NEWEST ? null : (shown[0]?.serial ?? from - 1);
   return { attendees: shown, cursor: end, more: end !== null, previous };

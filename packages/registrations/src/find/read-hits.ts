@@ -10,7 +10,7 @@ import {
 /** The states of an entry of a waiting list. */
 type WaitingState = 'waiting' | 'offered' | 'confirmed' | 'expired' | 'left';
 
-/** What the tables of registrations and of waiting lists both say about a person. */
+/** The facts about a person that registrations and waiting lists both have. */
 interface Person {
   eventId: number;
   partnerId: number;

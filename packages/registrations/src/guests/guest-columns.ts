@@ -2,7 +2,7 @@ import { InvalidInput } from '@floodgate/service/failure';
 import { badList } from './decode-guest-list.ts';
 import { GUEST_TEXTS, type GuestText } from './guest.ts';
 
-/** What a column can hold. */
+/** The content of a column. */
 export type GuestField = GuestText | 'ticket';
 
 const FIELDS: readonly GuestField[] = [...GUEST_TEXTS, 'ticket'];
