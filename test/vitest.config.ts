@@ -46,12 +46,16 @@ const inRoot = (
   test,
 });
 
-/** Returns the files that run on Citus: in the gate those that call the SQL functions, otherwise all that can. */
+/**
+ * Returns the files that run on Citus: in the gate those that call the SQL functions, otherwise all that can, without
+ * those of the timing tier.
+ */
 function onCitus(mode: Mode, files: readonly string[]): string[] {
   if (mode === 'timing') return [];
   if (mode === 'gate') return GATE_ON_CITUS;
   const left = Object.values(FILES_NOT_ON_CITUS).flat();
   return files.filter((file) => {
+    if (mode === 'evidence' && file.endsWith('.timing.test.ts')) return false;
     const [, folder, name] = /^test\/([^/]+)\/(.+)\.test\.ts$/.exec(file) ?? [];
     return folder && FOLDERS_ON_CITUS.includes(folder) && !left.includes(`${folder}/${name}`);
   });

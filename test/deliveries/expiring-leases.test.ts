@@ -55,7 +55,7 @@ test('a delivery whose lease is about to end is put back: nothing was sent, and 
   await waitUntil('it is leased', async () => (await stored())[0]!.state === 'sending');
   // Postgres answers nothing about the row, so the lease is not renewed.
   const silent = await given.db.startTransaction().execute();
-  await sql`select from deliveries for update`.execute(silent);
+  await sql`select from deliveries where shard_id = ${given.gala.shardId} for update`.execute(silent);
   await clock.advance(28_000);
   expect(errors).toEqual([]);
   // It was tried three times.

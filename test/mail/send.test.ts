@@ -219,9 +219,8 @@ describe('refusals', () => {
     const { mail } = await readLags(given.database.db);
     expect(mail).toMatchObject({ consumers: 1, behind: 1, oldestMs: null });
     expect(mail!.oldestRetryMs).toBeLessThan(HOUR_MS);
-    await sql`update deliveries set failing_since = failing_since - interval '1 hour' where state = 'retry'`.execute(
-      given.database.db,
-    );
+    const hourAgo = new Date(Date.now() - HOUR_MS);
+    await sql`update deliveries set failing_since = ${hourAgo} where state = 'retry'`.execute(given.database.db);
     expect((await readLags(given.database.db)).mail!.oldestRetryMs).toBeGreaterThanOrEqual(HOUR_MS);
     server.onRecipient = () => undefined;
     await makeDue(given.database.db);
