@@ -220,7 +220,9 @@ describe('refusals', () => {
     expect(mail).toMatchObject({ consumers: 1, behind: 1, oldestMs: null });
     expect(mail!.oldestRetryMs).toBeLessThan(HOUR_MS);
     const hourAgo = new Date(Date.now() - HOUR_MS);
-    await sql`update deliveries set failing_since = ${hourAgo} where state = 'retry'`.execute(given.database.db);
+    await sql`update deliveries set failing_since = ${hourAgo} where state = 'retry'`.execute(
+      given.database.db,
+    );
     expect((await readLags(given.database.db)).mail!.oldestRetryMs).toBeGreaterThanOrEqual(HOUR_MS);
     server.onRecipient = () => undefined;
     await makeDue(given.database.db);
