@@ -39,6 +39,8 @@ import {
   type Reservation,
   type Submission,
 } from '@floodgate/registrations';
+import { jobOperations } from '@floodgate/jobs/console';
+import { switchOn } from '@floodgate/mail/actions';
 import { findAttendees, indexAttendees } from '@floodgate/registrations/find';
 import { createHoldGroups, type ChangedHold, type HoldChange } from '@floodgate/registrations/change-holds';
 import { findHolds, type HeldSeat } from '@floodgate/registrations/find-holds';
@@ -61,6 +63,7 @@ import { recordDelivered } from '@floodgate/webhooks/deliver/attempts';
 import type { Static, TObject } from '@sinclair/typebox';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, inject, onTestFinished } from 'vitest';
+import { callerNamed } from '../harness/callers.ts';
 import { addDevice, addGate, DoorDevice } from '../harness/door-device.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { emptyTables } from '../harness/empty-tables.ts';
@@ -73,6 +76,7 @@ import { waitForEndOfConnections } from '../harness/lock-waiters.ts';
 import { roleOf, withRole } from '../harness/service-roles.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
 import { addWebhook } from '../harness/webhooks.ts';
+import { cancelledOf, runJobs } from '../jobs/running.ts';
 import { changeSeats } from '../waiting-list/drawn-operations.ts';
 
 const { test, given } = eventTest({
@@ -764,6 +768,26 @@ describe('waiting lists', () => {
     expect(await entryStates(entries)).toEqual(['left', 'left']);
     expect(await takenOf(given.ticketId)).toEqual([0]);
   });
+});
+
+test('run_job_batch cancels what an operator has previewed, and queues passes again', async () => {
+  const { eventId, shardId } = given.gala;
+  const caller = callerNamed('test');
+  const cancelled = await sell(seat(), seat());
+  const { count, upTo } = await jobOperations.jobCancelPreview(operator, { eventId }, caller);
+  expect(count).toBe(2);
+  await jobOperations.jobCancel(operator, { eventId, expect: count, upTo }, caller);
+  await runJobs(worker);
+  expect(await cancelledOf(given.db, shardId, cancelled)).toEqual([true, true]);
+  const [kept] = await sell(seat());
+  await finalizePending(given.db, shardId);
+  await switchOn(given.db, { shardId, eventId }, false);
+  await jobOperations.jobResend(operator, { eventId, state: 'confirmed', expect: 1 }, caller);
+  await runJobs(worker);
+  const { rows } = await sql<{ subject: string }>`
+    select subject from deliveries
+    where shard_id = ${shardId} and event_id = ${eventId} and kind = 'confirmation'`.execute(given.db);
+  expect(rows).toEqual([{ subject: String(kept) }]);
 });
 
 test('index_attendees makes finalized registrations known to the search, also those of later batches', async () => {

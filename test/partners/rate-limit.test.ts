@@ -161,7 +161,9 @@ describe('the operator', () => {
       output: `partner ${given.gala.partnerId}: 250 requests a second\n`,
     });
     expect(await listed()).toMatchObject({ requestsPerSecond: 250 });
-    expect((await cli('list')).output).toMatch(/^id +name +contact +requests\/s +weight +open keys/);
+    expect((await cli('list')).output).toMatch(
+      /^ *id +name +contact +requests\/s +weight +operator's own +open keys/,
+    );
     expect(await limit('none')).toEqual({ code: 0, output: `partner ${given.gala.partnerId}: no limit\n` });
     expect(await listed()).toMatchObject({ requestsPerSecond: null });
   });
