@@ -139,7 +139,7 @@ const CALLS: [route: string, given?: object][] = [
   ['DELETE /events/{eventId}/partners/{partnerId}'],
   ['POST /events/{eventId}/tickets/stop-all'],
   ['GET /events/{eventId}/call-off'],
-  ['POST /events/{eventId}/call-off', { expect: 1 }],
+  ['POST /events/{eventId}/call-off', { expect: 3 }],
   ['POST /events/{eventId}/archive'],
   ['POST /events/{eventId}/restore'],
 ];
