@@ -52,6 +52,8 @@ const CALLS: [route: string, given?: object][] = [
   ['POST /events/{eventId}/mail/resend'],
   ['POST /events/{eventId}/notify-holders'],
   ['GET /events/{eventId}/mail/preview'],
+  ['GET /events/{eventId}/mail/failures'],
+  ['GET /registrations/{passReference}/mails'],
   ['POST /events/{eventId}/mail/pause'],
   ['POST /events/{eventId}/mail/resume'],
   ['POST /events/{eventId}/mail/disable'],
