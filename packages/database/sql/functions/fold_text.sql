@@ -2,8 +2,8 @@
 -- index and the queries use the same function. An apostrophe stays: see words_of_entry.
 --
 -- Compatibility forms (full-width letters, ligatures) and composition do not count, because the text is decomposed
--- first (NFKD). Letters that do not decompose are listed. lower() of the locale is not used: it differs between databases,
--- and with the locale C it knows ASCII only.
+-- first (NFKD). Letters that do not decompose are listed. lower() of the locale is not used: it differs between
+-- databases, and with the locale C it knows ASCII only.
 --
 -- A database in SQL_ASCII counts bytes, so there every text counts as ASCII and only its ASCII letters are folded:
 -- normalize() does not work there.

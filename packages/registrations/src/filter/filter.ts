@@ -126,7 +126,7 @@ export function conditionOf(filter: RegistrationFilter, shardId: number): RawBui
     ...given(filter.partnerReference, (reference) => sql`r.partner_reference = ${reference}`),
     ...given(filter.email, hasInAddress),
     ...given(filter.phone, hasDigits),
-    ...given(filter.name, hasWords),
+    ...given(filter.name, (name) => hasWords(name, shardId)),
     ...given(filter.state, (state) => sql`${stateIn(shardId)} = ${state}`),
     ...given(filter.failure, (code) => sql`${failure} = ${code}`),
     ...given(filter.admitted, (isAdmitted) => sql`${isAdmittedIn(shardId)} = ${isAdmitted}`),

@@ -6,23 +6,22 @@ import { sql, type RawBuilder } from 'kysely';
 /** Characters that separate words of a name: white space, hyphens, apostrophes and other punctuation. */
 const SEPARATORS = String.raw`\s\-'’.,_/()"‐–—·&+`;
 const BETWEEN_WORDS = new RegExp(`[${SEPARATORS}]+`, 'u');
-const MARKS = /[\u0300-\u036f]/g;
 
-/** Returns the words of a name without accents, in lower case, composed or not, wide or not. */
+/** Returns the words of a name. */
 export const wordsOf = (name: string): string[] =>
-  name.normalize('NFKD').replaceAll(MARKS, '').toLowerCase().split(BETWEEN_WORDS).filter(Boolean);
+  name.normalize('NFKC').split(BETWEEN_WORDS).filter(Boolean);
 
-// A database of another encoding cannot normalize.
-const FOLDED_NAME = sql`lower(case when getdatabaseencoding() = 'UTF8'
-  then regexp_replace(normalize(r.full_name, NFKD), '[\u0300-\u036f]', '', 'g') else r.full_name end)`;
-
-/** Each word is the beginning of a word of the name. */
-export const hasWords = (name: string): RawBuilder<boolean> => {
-  const begins = wordsOf(name).map((word) => {
-    // In Postgres, a backslash before a character that is neither letter nor digit makes it literal.
-    const literal = word.replaceAll(/[^\p{L}\p{N}]/gu, String.raw`\$&`);
-    return sql`${FOLDED_NAME} ~ ${`(^|[${SEPARATORS}])${literal}`}`;
-  });
+/**
+ * Each word is the beginning of a word of the name, folded as the search folds it (fold_text): case, accents,
+ * composition and width do not matter, in any locale of the database.
+ */
+export const hasWords = (name: string, shardId: number): RawBuilder<boolean> => {
+  const folded = (text: RawBuilder<unknown>) => sql`fold_text(${shardId}::integer, ${text})`;
+  // What is special in a pattern becomes a space.
+  const begins = wordsOf(name).map(
+    (word) => sql`
+      ${folded(sql`r.full_name`)} ~ (${`(^|[${SEPARATORS}])`} || ltrim(${folded(sql`${word}::text`)}))`,
+  );
   return sql`(${sql.join(begins, sql` and `)})`;
 };
 

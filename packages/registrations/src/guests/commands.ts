@@ -52,7 +52,7 @@ function addImport(guest: Command, cli: Cli) {
       collect,
       [],
     )
-    .option('--json', 'print one JSON document a line: each row, then the summary');
+    .option('--json', 'print each row as a line of JSON, then the summary');
   command.action(async (_eventId, file, { json = false, by }) => {
     const { GuestImport } = await import('./actions.ts');
     const { decodeGuestList } = await import('./decode-guest-list.ts');
