@@ -279,7 +279,7 @@ test('the commands show a preview, start with its numbers, and follow the progre
     code: 1,
     output: expect.stringMatching('had 2 .* now there are 3') as string,
   });
-  const waiting = run(...line.slice(0, -1), '3', '--wait', '--json');
+  const waiting = run(...line.slice(0, -1), '3', '--wait', '--json', '--by', 'Ada');
   const isStarted = async () =>
     (await sql`select from jobs where event_id = ${gala.eventId}`.execute(db)).rows.length > 0;
   await waitUntil('the job is started', isStarted);
@@ -290,7 +290,7 @@ test('the commands show a preview, start with its numbers, and follow the progre
   const { jobs } = JSON.parse((await run('job', 'list', '--event', event, '--json')).output) as {
     jobs: Job[];
   };
-  expect(jobs).toMatchObject([{ kind: 'cancel', state: 'done' }]);
+  expect(jobs).toMatchObject([{ kind: 'cancel', state: 'done', createdBy: 'Ada' }]);
   expect((await run('job', 'show', jobs[0]!.id)).output).toMatch(/done +3\n/);
   expect(await run('job', 'show', randomUUID())).toMatchObject({ code: 1 });
   expect(await run('registration', 'cancel-all', '--event', event, '--state', 'cancelled')).toMatchObject({

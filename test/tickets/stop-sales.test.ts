@@ -6,7 +6,7 @@ import { reservationOf } from '../harness/reservation.ts';
 import { runCli } from '../harness/service-process.ts';
 import { readSale } from '@floodgate/tickets';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'counts the holds that end in the whole shard' });
 
 const floodgate = (...args: string[]) => runCli({ DATABASE_URL: given.database.url }, ...args);
 const onSale = async () =>

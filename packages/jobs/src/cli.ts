@@ -4,6 +4,7 @@ import { columnsOf, onChangeRun, tableOf, type Answer, type Cli } from '@floodga
 import { parseCursor, parseId, parseLimit, parseText, parseWhole } from '@floodgate/command/arguments';
 import type { Database } from '@floodgate/database';
 import { awayText } from '@floodgate/database/reads/shards';
+import type { Caller } from '@floodgate/operators';
 import { COMMAND_LINE, queryCommands } from '@floodgate/operators/commands';
 import { addEventFilterOptions } from '@floodgate/registrations/filter-options';
 import type { Job, StartedJob } from './jobs.ts';
@@ -97,7 +98,11 @@ interface StartCommand {
   start: (db: Database, command: CommandUnknownOpts, actor: string) => Promise<StartedJob>;
 }
 
-const callerNamed = (name: string) => ({ ...COMMAND_LINE, name });
+/** Returns the command line as a caller with a name for the audit log. */
+function callerNamed(name: string): Caller {
+  const caller: Caller = { ...COMMAND_LINE, name, admit: () => Promise.resolve(caller) };
+  return caller;
+}
 
 function addStarts(program: Command, cli: Cli) {
   const resend: Omit<StartCommand, 'group' | 'name' | 'description'> = {

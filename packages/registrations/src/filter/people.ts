@@ -17,7 +17,7 @@ export const wordsOf = (name: string): string[] =>
  */
 export const hasWords = (name: string, shardId: number): RawBuilder<boolean> => {
   const folded = (text: RawBuilder<unknown>) => sql`fold_text(${shardId}::integer, ${text})`;
-  // What is special in a pattern becomes a space.
+  // fold_text makes spaces of the characters that are special in a pattern.
   const begins = wordsOf(name).map(
     (word) => sql`
       ${folded(sql`r.full_name`)} ~ (${`(^|[${SEPARATORS}])`} || ltrim(${folded(sql`${word}::text`)}))`,
