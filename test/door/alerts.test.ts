@@ -4,7 +4,7 @@ import { revokeDeviceAction } from '@floodgate/door/actions';
 import { doorWorker } from '@floodgate/door/worker';
 import { Metrics } from '@floodgate/metrics';
 import { sql } from 'kysely';
-import { beforeEach, expect, onTestFinished } from 'vitest';
+import { beforeEach, expect, inject, onTestFinished } from 'vitest';
 import { apiTest } from '../harness/api-test.ts';
 import { connectInTest } from '../harness/connect-in-test.ts';
 import { addDevice, addGate, enrolledDevice } from '../harness/door-device.ts';
@@ -173,28 +173,32 @@ test('a conflict is new for 15 minutes after it became known, whenever the peopl
   expect(await read()).toEqual(QUIET);
   const readLater = startWorker();
   expect(await readLater()).toEqual({ ...QUIET, new_conflicts: 1 });
-  await sql`update journal_segments set at = at - interval '15 min'`.execute(given.db);
+  await sql`update journal_segments set at = ${ago(16)}`.execute(given.db);
   expect(await startWorker()()).toEqual(QUIET);
 });
 
-test('a shard that does not answer keeps the figures of the others', async () => {
-  await deviceAt(await gateOf({ opens: ago(60), closes: ago(-60) }));
-  await sql`insert into shards (id) values (1)`.execute(given.db);
-  await sql`insert into journal_heads (shard_id) values (1)`.execute(given.db);
-  await sql`
+// It adds a second shard, which a cluster has already.
+test.skipIf(inject('engine') === 'citus')(
+  'a shard that does not answer keeps the figures of the others',
+  async () => {
+    await deviceAt(await gateOf({ opens: ago(60), closes: ago(-60) }));
+    await sql`insert into shards (id) values (1)`.execute(given.db);
+    await sql`insert into journal_heads (shard_id) values (1)`.execute(given.db);
+    await sql`
     create function answer(shard integer) returns boolean language plpgsql as $$
     begin
       if shard = 1 then raise exception 'away' using errcode = '08006'; end if;
       return true;
     end $$`.execute(given.db);
-  await sql`create policy away on journal_heads using (answer(shard_id))`.execute(given.db);
-  const read = startWorker();
-  expect((await read()).silent_devices).toBe(1);
-  await sql`alter table journal_heads enable row level security`.execute(given.db);
-  await expect(sql`select from journal_heads where shard_id = 1`.execute(db)).rejects.toThrow('away');
-  expect((await read()).silent_devices).toBe(1);
-  await sql`alter table journal_heads disable row level security`.execute(given.db);
-});
+    await sql`create policy away on journal_heads using (answer(shard_id))`.execute(given.db);
+    const read = startWorker();
+    expect((await read()).silent_devices).toBe(1);
+    await sql`alter table journal_heads enable row level security`.execute(given.db);
+    await expect(sql`select from journal_heads where shard_id = 1`.execute(db)).rejects.toThrow('away');
+    expect((await read()).silent_devices).toBe(1);
+    await sql`alter table journal_heads disable row level security`.execute(given.db);
+  },
+);
 
 test('figures that cannot be read are missing until they can', async () => {
   const read = startWorker();

@@ -276,9 +276,8 @@ test('the index waits during a launch, until entries are five seconds old', asyn
   await indexAll();
   const { shardId } = given.gala;
   await sell(named(...Array.from({ length: 20 }, (_, index) => `Early ${index}`)));
-  await sql`update journal_segments set at = at - interval '6 seconds' where shard_id = ${shardId}`.execute(
-    given.db,
-  );
+  const sixSecondsAgo = new Date(Date.now() - 6_000);
+  await sql`update journal_segments set at = ${sixSecondsAgo} where shard_id = ${shardId}`.execute(given.db);
   await sell(named(...Array.from({ length: 20 }, (_, index) => `Late ${index}`)));
   expect(await indexAttendees(given.db, shardId, 10)).toBe(true);
   expect(await indexAttendees(given.db, shardId, 10)).toBe(false);
@@ -297,9 +296,8 @@ test('what was sold before the search had its table is added from the newest one
     update attendee_scans set refill_below = 9223372036854775807 where shard_id = ${shardId}`.execute(
     given.db,
   );
-  await sql`update journal_segments set at = at - interval '2 seconds' where shard_id = ${shardId}`.execute(
-    given.db,
-  );
+  const twoSecondsAgo = new Date(Date.now() - 2_000);
+  await sql`update journal_segments set at = ${twoSecondsAgo} where shard_id = ${shardId}`.execute(given.db);
   // Five times as many as of the journal.
   await indexAttendees(given.db, shardId, 2);
   const some = await findAttendees(given.db, { eventId }, 100);
