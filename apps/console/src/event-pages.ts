@@ -56,10 +56,14 @@ const OF_EVENT = [
   'timeZone',
   'language',
   'replyTo',
+  'currency',
+  'mailOperatorCancels',
+  'mailPartnerCancels',
   'revision',
   'createdAt',
   'archivedAt',
   'stoppedTickets',
+  'calledOffAt',
 ] as const;
 
 const showEvent: Show = async ({ may, operations, params: { eventId }, read, action }) => {
