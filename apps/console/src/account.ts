@@ -102,7 +102,11 @@ function showAccount(reply: FastifyReply, person: Person, note = '', invalid: Te
     reply,
     TITLE,
     note,
-    fields({ name, 'role for all events': role, 'events with a role': [...eventScopes.keys()] }),
+    fields({
+      name,
+      'role for all events': role,
+      'events with a role': [...eventScopes.keys()].join(', ') || null,
+    }),
     html`<h2>Change the password</h2>
       <form class="fields" method="post" action="/account">
         !${passwordField('oldPassword', 'current-password', invalid)}

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer, Cli } from '@floodgate/command';
-import { record } from '@floodgate/command';
+import { createProgressBar, record } from '@floodgate/command';
 import type { Database } from '@floodgate/database';
 import { findJob, listFailures, type Job } from './jobs.ts';
 
 const LOOK_INTERVAL_MS = 500;
-const BAR = 30;
 const FAILURES_AT_ONCE = 1_000;
 
 /** Returns the fields of a job for text output. */
@@ -34,21 +33,15 @@ export const jobAnswer = (job: Job, note = '', isWatched = false): Answer => ({
   ...(job.failed > 0 && { failure: `${job.failed} could not be done; see floodgate job failures ${job.id}` }),
 });
 
-function barOf({ done, failed, total, state }: Job) {
-  const treated = done + failed;
-  const filled = total === 0 ? BAR : Math.floor((BAR * treated) / total);
-  return `[${'#'.repeat(filled)}${' '.repeat(BAR - filled)}] ${treated}/${total} ${state}`;
-}
-
-const isTerminal = (stream: object) => 'isTTY' in stream && stream.isTTY === true;
-
 /** Shows the progress of a job. */
 type Report = (job: Job, isOver: boolean) => Promise<void>;
 
 /** Shows a progress bar on a terminal, and nothing elsewhere. */
-function createBar({ stderr }: Cli): Report {
-  return async (job, isOver) => {
-    if (isTerminal(stderr)) stderr.write(`\r${barOf(job)}${isOver ? '\n' : ''}`);
+function createBar(cli: Cli): Report {
+  const bar = createProgressBar(cli);
+  return async ({ done, failed, total, state }, isOver) => {
+    bar.show(done + failed, total, state);
+    if (isOver) bar.end();
   };
 }
 

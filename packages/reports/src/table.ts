@@ -1,4 +1,4 @@
-import { csvLines, EXPORT_FORMATS, SEPARATORS } from '@floodgate/registrations/export';
+import { BYTE_ORDER_MARK, csvLines, EXPORT_FORMATS, SEPARATORS } from '@floodgate/registrations/export';
 
 /** The formats of a report: the document of the operator API, or a table for a spreadsheet. */
 export const REPORT_FORMATS = ['json', 'csv', 'excel'] as const;
@@ -10,8 +10,6 @@ interface CsvOptions {
   format: 'csv' | 'excel';
   separator?: Separator | undefined;
 }
-
-const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
  * Returns the rows of a report as a CSV file that a browser saves, with the names of the fields in the first line. The

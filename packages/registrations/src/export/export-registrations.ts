@@ -39,7 +39,7 @@ export const EXPORT_FORMATS = { csv: CSV_TYPE, excel: CSV_TYPE, ndjson: 'applica
 export const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const;
 
 /** Without it, Excel reads a file as the encoding of the computer's region. */
-const BYTE_ORDER_MARK = '\uFEFF';
+export const BYTE_ORDER_MARK = '\uFEFF';
 
 export interface ExportOptions {
   format: keyof typeof EXPORT_FORMATS;

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from '@commander-js/extra-typings';
 import { actionCommands, withInput } from '@floodgate/audit/commands';
 import {
+  createProgressBar,
   Failure,
   loadSettings,
   operatorName,
@@ -79,8 +80,9 @@ const readGuestFile = (file: string) =>
   });
 
 /** Returns what prints rows, a progress bar if somebody watches, and the summary. */
-function reporter({ stdout, stderr }: Cli, json: boolean) {
-  const bar = (text: string) => stderr.isTTY && stderr.write(`\r\u001B[K${text}`);
+function reporter(cli: Cli, json: boolean) {
+  const { stdout } = cli;
+  const bar = createProgressBar(cli);
   const print = async (lines: readonly string[]) => {
     // A slow reader of standard output must not fill the memory.
     if (lines.length > 0 && stdout.write(`${lines.join('\n')}\n`) === false && stdout instanceof EventEmitter)
@@ -88,22 +90,15 @@ function reporter({ stdout, stderr }: Cli, json: boolean) {
   };
   return {
     progress: async ({ rows, done, total }: ImportProgress) => {
-      bar('');
+      bar.clear();
       await print(json ? rows.map((row) => JSON.stringify(row)) : rows.filter(isShown).map(rowText));
-      bar(barText(done, total));
+      bar.show(done, total, 'rows');
     },
     summary: async (summary: ImportSummary) => {
-      bar('');
+      bar.clear();
       await print([json ? JSON.stringify({ summary }) : summaryText(summary)]);
     },
   };
-}
-
-const BAR_WIDTH = 30;
-
-function barText(done: number, total: number) {
-  const filled = Math.round((BAR_WIDTH * done) / total);
-  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${done} of ${total} rows`;
 }
 
 /** Nobody reads thousands of guests who are registered. A dry run shows every row. */
