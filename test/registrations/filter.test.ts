@@ -14,7 +14,10 @@ import { pendingBatches } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { runCli } from '../harness/service-process.ts';
 
-const { test, given } = eventTest({ sharesEvent: true });
+const { test, given } = eventTest({
+  own: 'finalizes batches, and leaves holds that have ended',
+  sharesEvent: true,
+});
 
 /** What a registration is, as the test has made it. */
 interface Known {

@@ -21,7 +21,7 @@ import { holdTicket } from '../harness/hold-ticket.ts';
 import { endHolds, reservationOf } from '../harness/reservation.ts';
 import { CONTACT, changeSeats } from '../waiting-list/drawn-operations.ts';
 
-const { test, given } = eventTest();
+const { test, given } = eventTest({ own: 'ends the holds of the whole shard' });
 
 test.override('ticket', { capacity: 10, price: 10 });
 

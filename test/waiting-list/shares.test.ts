@@ -20,7 +20,7 @@ import { PartnerClient } from '../harness/partner-client.ts';
 import { endHolds, reservationOf } from '../harness/reservation.ts';
 import { rowsRead } from '../harness/rows-read.ts';
 
-const { test, given } = apiTest();
+const { test, given } = apiTest({ own: 'ends the holds of the whole shard' });
 
 // A fifth of the ticket: the default of HOLD_SHARE_PERCENT.
 const CAPACITY = 100;
