@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readAuditLog } from '@floodgate/audit';
+import { perform, readAuditLog } from '@floodgate/audit';
+import { updateEventAction } from '@floodgate/events/actions';
 import { jobOperations } from '@floodgate/jobs/console';
 import { findJob, type Job } from '@floodgate/jobs';
 import { reconcile } from '@floodgate/registrations';
@@ -7,7 +8,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { callerNamed } from '../harness/callers.ts';
 import { eventTest } from '../harness/event-test.ts';
-import { finalizePending } from '../harness/journal.ts';
+import { finalizePending, journalOf } from '../harness/journal.ts';
 import { runCli } from '../harness/service-process.ts';
 import { sell } from '../harness/sold.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -49,6 +50,14 @@ test('a preview shows what a job would do, and changes nothing', async () => {
   expect(shown.first).toHaveLength(10);
   expect(shown.first[0]).toMatchObject({ fullName: 'Ann Lee', state: 'reserved' });
   expect(shown.follows[0]).toMatch(/^12 registrations are cancelled/);
+  expect(shown.follows).toContain(
+    'Attendees who got a confirmation by e-mail get another e-mail about the cancellation.',
+  );
+  const eventId = gala.eventId;
+  await perform(db, updateEventAction, { eventId, mailOperatorCancels: false }, 'test');
+  expect((await jobCancelPreview(db, filter, ANN)).follows).toContain(
+    'No attendee gets an e-mail: the settings of the event exclude it.',
+  );
   expect(await cancelledOf(db, gala.shardId, serials)).toEqual(serials.map(() => false));
   const viewer = callerNamed('Eve', () => false);
   await expect(jobCancelPreview(db, filter, viewer)).rejects.toThrow(
@@ -131,7 +140,7 @@ test('the audit log has one row for the start and one for the end, without names
         eventId: gala.eventId,
         state: 'reserved',
         name: '…',
-        byOperator: true,
+        leaveAdmitted: false,
         total: 120,
         cameSince: 0,
       },
@@ -196,6 +205,10 @@ test('an item that cannot be treated is named with its reason, and the others ar
   expect(await stateOf(job)).toEqual({ state: 'done', done: 7, failed: 1, total: 8 });
   const { failures } = await jobFailures(db, { jobId: job.id }, ANN);
   expect(failures).toMatchObject([{ item: `GALA-${gala.eventId}-${serials[3]}-…`, reason: 'admitted' }]);
+  await finalizePending(db, gala.shardId);
+  const cancelled = (await journalOf(db, gala)).filter(({ kind }) => kind === 'cancelled');
+  // So attendees hear of it as the event has it for cancellations by an operator.
+  expect(cancelled.map(({ byOperator }) => byOperator)).toEqual(Array.from({ length: 7 }, () => true));
 });
 
 test('a row that Postgres refuses does not stop a job', async () => {

@@ -1,8 +1,8 @@
--- Cancels registrations of an event, for a job. Returns, by item, why it could not be cancelled; null: it is
--- cancelled. "by_operator": also those whose seat has let in a person. The worker offers the freed seats to
--- those who wait.
+-- Cancels registrations of an event in the name of an operator, for a job. Returns, by item, why it could not be
+-- cancelled; null: it is cancelled. "leave_admitted": not those whose seat has let in a person. The worker offers
+-- the freed seats to those who wait.
 create or replace function cancel_items(
-  shard integer, event integer, items text[], by_operator boolean, lock_within_ms integer
+  shard integer, event integer, items text[], leave_admitted boolean, lock_within_ms integer
 ) returns text[]
 language plpgsql
 set enable_seqscan = off
@@ -23,7 +23,7 @@ begin
   into partners, codes;
   outcomes := change_registrations(
     shard, lock_within_ms, 'cancelled', serials, partners, array_fill(event, array[cardinality(serials)]), codes,
-    null, null, by_operator
+    null, null, true, leave_admitted
   );
   -- The journal says that an operator cancelled, so attendees get the e-mail that the event has for that.
   return array(

@@ -1,16 +1,16 @@
 -- Cancels registrations, or confirms held ones by a hold until 'infinity'. "change" is 'cancelled' or
 -- 'confirmed'. Returns, by position, the change (also if there was nothing to change), 'too-late', or null if
 -- there is no such registration. A cancellation has two more outcomes. 'replaced': another attendee has the
--- seat now, so it stays taken. 'admitted': the seat has let in a person, so only an operator can cancel it.
--- Callers of the previous release do not know these: their "by_operator" is null, and the outcome is
--- 'too-late'.
+-- seat now, so it stays taken. 'admitted': the seat has let in a person, so only an operator can cancel it,
+-- unless the operator chose to leave such seats ("leave_admitted"). Callers of the previous release do not
+-- know these: their "by_operator" is null, and the outcome is 'too-late'.
 --
 -- Runs as the owner: callers can change only registrations whose pass code they have. Lock order of all
 -- functions: tickets, then registrations.
 create or replace function change_registrations(
   shard integer, lock_within_ms integer, change text,
   wanted bigint[], wanted_partners integer[], wanted_events integer[], wanted_codes bigint[], deadlines timestamptz[],
-  hold_percent integer default null, by_operator boolean default null
+  hold_percent integer default null, by_operator boolean default null, leave_admitted boolean default null
 ) returns text[] language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
@@ -47,7 +47,7 @@ begin
     if due is not null then
       perform from tickets where shard_id = shard and id = any(due_tickets) order by id for no key update;
       perform lock_seats(shard, due);
-      if by_operator is not true then
+      if coalesce(leave_admitted, by_operator is not true) then
         admitted := array(
           select serial from registrations r
           where shard_id = shard and serial = any(due) and exists (

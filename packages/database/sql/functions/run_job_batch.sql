@@ -38,10 +38,10 @@ begin
   if skip_reason is not null then
     reasons := array_fill(skip_reason, array[treated]);
   elsif this.kind = 'cancel' then
-    reasons := cancel_items(shard, this.event_id, batch, (this.settings ->> 'byOperator')::boolean, lock_within_ms);
+    reasons := cancel_items(shard, this.event_id, batch, (this.settings ->> 'leaveAdmitted')::boolean, lock_within_ms);
   elsif this.kind = 'call-off' then
     -- A further registration has the seat of one that was replaced. The end of the job finds it.
-    reasons := array_replace(cancel_items(shard, this.event_id, batch, true, lock_within_ms), 'replaced', null);
+    reasons := array_replace(cancel_items(shard, this.event_id, batch, false, lock_within_ms), 'replaced', null);
   elsif this.kind = 'resend' then
     reasons := resend_items(shard, this.event_id, batch);
   else

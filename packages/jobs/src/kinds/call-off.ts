@@ -11,7 +11,7 @@ import { Failure } from '@floodgate/service/failure';
 import { closeWaitingLists, DEFAULT_AUTHOR, endHolds, listTickets, switchSales } from '@floodgate/tickets';
 import { Type } from '@sinclair/typebox';
 import { findOpenJob, startJob, type StartedJob } from '../jobs.ts';
-import { changedText, type Start } from './previewed.ts';
+import { changedText, mailsAbout, type Start } from './previewed.ts';
 
 /** The consequences of calling off an event. */
 export interface CallOffPreview {
@@ -36,7 +36,8 @@ const sumOf = (seats: readonly PartnerSeats[], field: 'sold' | 'held') =>
 
 /** Returns what calling off an event would do. */
 export async function previewCallOff(db: Database, eventId: number): Promise<CallOffPreview> {
-  const { shardId, name: eventName, mode, calledOffAt } = await findEvent(db, eventId);
+  const event = await findEvent(db, eventId);
+  const { shardId, name: eventName, mode, calledOffAt } = event;
   // First, so that nothing below it comes later.
   const { lastSerial: upTo } = await countMatches(db, shardId, { eventId }, { onlyLive: true });
   const seats = await seatsOfEvent(db, shardId, eventId, { upTo });
@@ -50,7 +51,7 @@ export async function previewCallOff(db: Database, eventId: number): Promise<Cal
     `${count} registrations are cancelled, also those of failed batches and of admitted seats.`,
     'Registrations that come until the sale has stopped are cancelled, too.',
     'Each partner gets its cancellations by webhook and list.',
-    mode === 'test' && 'This is a test event: no attendee gets an e-mail.',
+    mailsAbout(event),
   ].filter((line) => typeof line === 'string');
   const ticketsOnSale = tickets.filter(({ active }) => active).length;
   return { eventId, eventName, mode, calledOffAt, count, upTo, held, waiting, ticketsOnSale, seats, follows };

@@ -4,7 +4,7 @@ import { storedFilter, type RegistrationFilter } from '@floodgate/registrations/
 import { countMatches } from '@floodgate/registrations/matches';
 import { InvalidInput } from '@floodgate/service/failure';
 import { startJob } from '../jobs.ts';
-import { itemsOfPreview, previewOf, shownFilter, type Preview, type Start } from './previewed.ts';
+import { itemsOfPreview, mailsAbout, previewOf, shownFilter, type Preview, type Start } from './previewed.ts';
 
 function assertLive({ state }: RegistrationFilter) {
   if (state === 'cancelled') throw new InvalidInput({ state: 'another state; these are cancelled already' });
@@ -25,6 +25,7 @@ export async function previewCancel(
   const follows = [
     `${preview.count} registrations are cancelled, also after the deadline. Their seats can be sold again.`,
     'Each partner gets its cancellations by webhook and list.',
+    mailsAbout(event),
     admitted &&
       admitted.count > 0 &&
       `${admitted.count} of the seats have let in a person. The door report lists them.`,
@@ -45,7 +46,7 @@ export async function startCancel(db: Database, filter: RegistrationFilter, star
     filter: storedFilter(filter),
     shownFilter: shownFilter(filter),
     // A filter for those that are not admitted does not mean a seat that lets in a person meanwhile.
-    settings: { byOperator: filter.admitted !== false },
+    settings: { leaveAdmitted: filter.admitted === false },
   };
   return startJob(db, job, actor, () => itemsOfPreview(db, shardId, filter, start));
 }

@@ -1,7 +1,7 @@
 import { whole } from '@floodgate/audit';
 import { typedAs } from '@floodgate/audit/input';
 import type { Database } from '@floodgate/database';
-import { findEvent } from '@floodgate/events';
+import { findEvent, type Event } from '@floodgate/events';
 import { PERSONAL_FIELDS, storedFilter, type RegistrationFilter } from '@floodgate/registrations/filter';
 import { countMatches, findMatches, serialsOfMatches } from '@floodgate/registrations/matches';
 import { Failure } from '@floodgate/service/failure';
@@ -49,6 +49,14 @@ export async function previewOf(db: Database, filter: RegistrationFilter, maySee
     event,
     preview: { eventId: event.id, eventName: event.name, mode: event.mode, count, upTo, first },
   };
+}
+
+/** Says who gets an e-mail if an operator cancels registrations of an event. */
+export function mailsAbout({ mode, mailOperatorCancels }: Pick<Event, 'mode' | 'mailOperatorCancels'>) {
+  if (mode === 'test') return 'This is a test event: no attendee gets an e-mail.';
+  return mailOperatorCancels
+    ? 'Attendees who got a confirmation by e-mail get another e-mail about the cancellation.'
+    : 'No attendee gets an e-mail: the settings of the event exclude it.';
 }
 
 export const changedText = (expected: number, found: number) =>
