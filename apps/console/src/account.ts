@@ -9,7 +9,8 @@ import { html } from 'ghtml';
 import type { ConsoleContext } from './operations.ts';
 import { problemOf, Refusal, requireOperator } from './principals.ts';
 import { DEVICE_SECONDS } from './sign-in.ts';
-import { alertHtml, fields, inputField, sendPage, type Texts } from './view.ts';
+import { alertHtml, fields, inputField, type Texts } from './view.ts';
+import { sendPage } from './view/page.ts';
 
 const MOST_BYTES = 4_096;
 const WRONG = 'The old password is wrong, or there were too many attempts. Wait for a minute.';
@@ -98,9 +99,7 @@ const passwordField = (name: keyof Static<typeof OwnPassword>, autocomplete: str
 
 function showAccount(reply: FastifyReply, person: Person, note = '', invalid: Texts = {}) {
   const { name, role, eventScopes } = person;
-  return sendPage(
-    reply,
-    TITLE,
+  const parts = [
     note,
     fields({
       name,
@@ -114,5 +113,6 @@ function showAccount(reply: FastifyReply, person: Person, note = '', invalid: Te
         <p><button>Change the password</button></p>
       </form>
       <p>Your other sessions end.</p>`,
-  );
+  ];
+  return sendPage(reply, { title: TITLE, parts });
 }

@@ -1,5 +1,6 @@
 import { differencesOf, readAuditLog, type AuditEntry } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
+import { findEvent } from '@floodgate/events';
 import { eventsWith, Forbidden } from '@floodgate/operators';
 import type { Caller, Operation, OperatorPrincipal, Query, Scope } from '@floodgate/operators';
 import type { TObject } from '@sinclair/typebox';
@@ -7,8 +8,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
 import { admitToPage, callerOf, mayOpen, readBy } from './operations.ts';
 import type { ConsoleContext, Filled, Operations } from './operations.ts';
+import { EVENT_FIELDS } from './event-fields.ts';
 import { requireScope } from './principals.ts';
-import { actionLink, Html, sendPage, table, wordsOf, type Texts } from './view.ts';
+import { undoHtml, undoOf } from './forms/undo.ts';
+import type { Format } from './view/format.ts';
+import { address, buttonLink, NOTHING, type Html, type Texts } from './view/html.ts';
+import { listing } from './view/listing.ts';
+import { sendPage, type Page } from './view/page.ts';
+import type { Viewer } from './view/viewer.ts';
+import { fieldWords, operationWords, valueWords, type Words } from './words/index.ts';
 
 /** The request for a page, and what the page shows for its operator. */
 export interface PageRequest {
@@ -17,8 +25,15 @@ export interface PageRequest {
   may: Caller['may'];
   db: Database;
   operations: Operations;
-  params: Record<'eventId' | 'ticketId' | 'partnerId' | 'webhookId', string>;
+  /** Those of its path. The others are undefined. */
+  params: Record<'eventId' | 'ticketId' | 'partnerId' | 'webhookId' | 'passReference' | 'jobId', string>;
   query: Texts;
+  /** Its address. */
+  url: string;
+  viewer: Viewer;
+  words: Words;
+  /** In the zone of the event of the page, otherwise in that of the person. */
+  format: Format;
   /** Reads by an operation. Resolves to undefined if the operator lacks its scope for what is read. */
   read<Input extends TObject, Result>(
     this: void,
@@ -26,14 +41,15 @@ export interface PageRequest {
     given: Filled<Input>,
   ): Promise<Result | undefined>;
   /**
-   * Returns a link to the form of an operation, with these fields filled. Empty if the operator lacks its
-   * scope for what the page shows.
+   * Returns a link to the form of an operation, or of a part of it, with these fields filled. Empty if the
+   * operator lacks its scope for what the page shows.
    */
   action<Input extends TObject>(
     this: void,
     operation: Operation<Input>,
     given: Partial<Filled<Input>>,
     name?: string,
+    look?: { part?: string; kind?: 'primary' | 'danger' },
   ): Html;
 }
 
@@ -46,13 +62,25 @@ interface PageRules {
   isList: boolean;
 }
 
-async function requestOf(request: FastifyRequest, rules: PageRules, context: ConsoleContext) {
-  const operator = requireScope(request, ...rules.scopes);
+/**
+ * Resolves to what a page needs to show something to the sender of a request. Throws as operations do. `given`
+ * names what the page is about, in addition to its address.
+ */
+export async function requestOf(
+  request: FastifyRequest,
+  { scopes, isList }: PageRules,
+  context: ConsoleContext,
+  given: Texts = {},
+) {
+  const operator = requireScope(request, ...scopes);
   const query = request.query as Texts;
   const params = request.params as PageRequest['params'];
-  const address = { passReference: query['passReference'] || undefined, ...params };
-  const { may } = await admitToPage(context, operator, rules.scopes, { address, isList: rules.isList });
+  const passReference = params.passReference ?? given['passReference'] ?? query['passReference'];
+  const named = { ...given, ...params, passReference: passReference || undefined };
+  const { may } = await admitToPage(context, operator, scopes, { address: named, isList });
   const caller = callerOf(operator);
+  const { viewer } = request;
+  const zone = await zoneOfPage(context, named);
   const page: PageRequest = {
     operator,
     may,
@@ -60,13 +88,41 @@ async function requestOf(request: FastifyRequest, rules: PageRules, context: Con
     operations: context.operations,
     params,
     query,
-    read: (operation, given) => readBy(context, operation, given, caller).catch(nothingIfForbidden),
-    action: (operation, given, name) =>
-      mayOpen(operator, operation, may)
-        ? actionLink(operation, { ...given, back: request.url }, name)
-        : new Html(''),
+    url: request.url,
+    viewer,
+    words: viewer.words,
+    format: viewer.format.inZone(zone),
+    read: (operation, fields) => readBy(context, operation, fields, caller).catch(nothingIfForbidden),
+    action: (operation, fields, name, { part, kind } = {}) => {
+      if (!mayOpen(operator, operation, may)) return NOTHING;
+      const texts = Object.entries<unknown>({ ...fields, back: backOf(request) });
+      const path = `/do/${operation.id}${part === undefined ? '' : `/${part}`}`;
+      const query = Object.fromEntries(texts.map(([field, value]) => [field, String(value)]));
+      return buttonLink(address(path, query), name ?? operationWords(viewer.words, operation).link, kind);
+    },
   };
   return page;
+}
+
+/** Returns the address to which a form returns: that of the page without what it says about the last change. */
+function backOf({ url }: FastifyRequest) {
+  const { pathname, searchParams } = new URL(url, 'http://console');
+  if (pathname.startsWith('/do/')) return searchParams.get('back') ?? '/';
+  searchParams.delete('done');
+  return address(pathname, Object.fromEntries(searchParams));
+}
+
+/** Resolves to the zone of the event of a page. Null: it is about none, or the event has no zone. */
+async function zoneOfPage({ db }: ConsoleContext, named: Partial<Record<string, string>>) {
+  for (const [field, { find }] of Object.entries(EVENT_FIELDS)) {
+    const value = named[field];
+    if (!value) continue;
+    const [eventId] = await find(db, value);
+    if (eventId === undefined) continue;
+    const event = await findEvent(db, eventId).catch(() => undefined);
+    if (event) return event.timeZone;
+  }
+  return null;
 }
 
 function nothingIfForbidden(error: unknown) {
@@ -74,8 +130,8 @@ function nothingIfForbidden(error: unknown) {
   throw error;
 }
 
-/** Resolves to a title, and the parts of a page as HTML. */
-export type Show = (request: PageRequest) => Promise<[title: string, ...parts: string[]]>;
+/** Resolves to the content of a page. */
+export type Show = (request: PageRequest) => Promise<Page | [title: string, ...parts: string[]]>;
 
 /**
  * Returns a function that adds a page, for operators with these scopes. `isList`: a page without an event in
@@ -86,10 +142,12 @@ export const adder =
   (path: string, scopes: readonly Scope[], show: Show) =>
     app.get<{ Querystring: Texts }>(path, async (request, reply) => {
       const page = await requestOf(request, { scopes, isList }, context);
-      const [title, ...parts] = await show(page);
-      const ended = Object.values(context.operations).find(({ id }) => id === request.query['done']);
-      if (ended) parts.unshift(doneHtml(ended.summary, await latestChange(page, ended)));
-      return sendPage(reply, title, ...parts);
+      const answer = await show(page);
+      const shown = Array.isArray(answer) ? { title: answer[0], parts: answer.slice(1) } : answer;
+      const ended = Object.values<Operation>(context.operations).find(({ id }) => id === page.query['done']);
+      if (!ended) return sendPage(reply, shown);
+      const done = doneHtml(page, ended, await latestChange(page, ended));
+      return sendPage(reply, { ...shown, parts: [done, ...shown.parts] });
     });
 
 /** The page after a form shows what the form has saved. */
@@ -103,10 +161,38 @@ async function latestChange({ db, operator }: PageRequest, { action }: Pick<Oper
   return latest;
 }
 
-function doneHtml(summary: string, change?: AuditEntry) {
-  const saved = (change ? differencesOf(change) : []).map(({ name, was, is, isNew }) => {
-    return { setting: wordsOf(name), ...(!isNew && { before: was }), saved: is };
+/** Returns what an operation changed, from what to what, with a button that takes it back, if there is one. */
+function doneHtml(page: PageRequest, operation: Operation, change?: AuditEntry) {
+  const { words, format, operator } = page;
+  const saved = change ? differencesOf(change) : [];
+  const undo = change && undoOf(page.operations, operation, change);
+  const mayUndo = undo && mayOpen(operator, undo.operation, page.may);
+  const back = address(page.url.split('?', 1)[0]!);
+  const changes = listing({
+    caption: words.forms.setting,
+    things: saved,
+    empty: '',
+    format,
+    columns: [
+      { head: words.forms.setting, cell: ({ name }) => fieldWords(words, name).label },
+      saved.some(({ isNew }) => !isNew) && {
+        head: words.forms.before,
+        cell: ({ was, isNew }) => (isNew ? null : shownValue(was, words)),
+      },
+      { head: words.forms.after, cell: ({ is }) => shownValue(is, words) },
+    ],
   });
-  return html`<p role="status">Done: ${summary}</p>
-    !${saved.length > 0 ? table(`Saved: ${change!.subject}`, saved, (row) => row) : ''}`;
+  return html`<div class="done" role="status">
+    <p>
+      <strong>${words.forms.done}: ${operationWords(words, operation).title}</strong> !${mayUndo ? undoHtml(undo, back, words) : ''}
+    </p>
+    !${saved.length > 0 ? changes : ''}
+  </div>`;
+}
+
+/** Returns a value of the audit log in words. */
+function shownValue(value: unknown, words: Words) {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'boolean' || typeof value === 'string') return valueWords(words, String(value));
+  return typeof value === 'number' ? value : JSON.stringify(value);
 }

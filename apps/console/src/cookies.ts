@@ -1,6 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-type CookieName = 'floodgate_session' | 'floodgate_device' | 'floodgate_sign_in';
+type CookieName =
+  | 'floodgate_session'
+  | 'floodgate_device'
+  | 'floodgate_sign_in'
+  | 'floodgate_language'
+  | 'floodgate_zone';
 
 export type Cookies = ReturnType<typeof cookiesOf>;
 

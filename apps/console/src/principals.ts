@@ -83,8 +83,11 @@ function faultOf(
 
 const BEARER = /^Bearer (\S+)$/i;
 
-/** Routes with a body that need no sign-in. */
-const OPEN = ['/sign-in', '/sign-out'];
+/**
+ * Routes whose bodies are read without a sign-in. The console keeps what somebody typed into a form whose
+ * session has ended.
+ */
+const OPEN = ['/sign-in', '/sign-out', '/do/:id', '/do/:id/:part'];
 const SIGN_IN_FIRST = 'Sign in, or send a valid token';
 
 /** Finds out who sends each request: by the token of a machine, or the cookie of a session. */

@@ -1,48 +1,105 @@
-import { openSession, revokeAccess } from '@floodgate/operators';
+import { findPrincipal, openSession, revokeAccess } from '@floodgate/operators';
 import { Type, type Static } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
 import type { Provider } from './identity-provider.ts';
 import type { ConsoleContext } from './operations.ts';
-import { alertHtml, inputField, sendPage } from './view.ts';
+import { alertHtml, type Texts } from './view/html.ts';
+import { address } from './view/html.ts';
+import { sendPage } from './view/page.ts';
+import { pathOf } from './view/path-of.ts';
+import type { Words } from './words/index.ts';
 
 const Text = Type.String({ maxLength: 255 });
-const Credentials = Type.Object({ name: Text, password: Text });
+const Credentials = Type.Object({
+  name: Text,
+  password: Text,
+  /** The page to show afterwards. */
+  next: Type.Optional(Type.String({ maxLength: 4_096 })),
+  /** The fields of a form that was sent without a session, as JSON. */
+  kept: Type.Optional(Type.String()),
+});
 
-/** Of a body with a name and a password. */
-const MOST_BYTES = 4_096;
-
-const WRONG = 'The name or the password is wrong, or there were too many attempts. Wait for a minute.';
+/** Of a body with a name, a password, and the fields of the largest form as it is kept. */
+const MOST_BYTES = 3 * 64 * 1_024;
 
 /** How long a browser is known after a sign-in. */
 export const DEVICE_SECONDS = 180 * 86_400;
 
-const formHtml = (name: string, problem: string, provider?: Provider) =>
-  html`!${alertHtml(problem)}
-    <form class="fields" method="post" action="/sign-in">
-      !${inputField('name', html`value="${name}" autocomplete="username" required`)}
-      !${inputField('password', 'type="password" autocomplete="current-password" required')}
-      <p><button>Sign in</button></p>
+/** Answers with a form at an address, filled with these fields. */
+type ShowForm = (request: FastifyRequest, reply: FastifyReply, path: string, typed: Texts) => Promise<FastifyReply>;
+
+interface SignInForm {
+  name?: string;
+  problem?: string;
+  /** The page to show afterwards. */
+  next?: string | undefined;
+  kept?: string | undefined;
+}
+
+function formHtml({ name = '', problem = '', next = '', kept }: SignInForm, words: Words, provider?: Provider) {
+  const { signIn } = words;
+  const hidden = (field: string, value: string) => html`<input type="hidden" name="${field}" value="${value}" />`;
+  return html`!${alertHtml(problem)}
+    <form class="card fields" method="post" action="/sign-in">
+      <div class="field">
+        <label for="name">${signIn.name}</label>
+        <input id="name" name="name" value="${name}" autocomplete="username" required />
+      </div>
+      <div class="field">
+        <label for="password">${signIn.password}</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" required />
+      </div>
+      !${next && hidden('next', next)} !${kept === undefined ? '' : hidden('kept', kept)}
+      <p><button class="primary">${words.shell.signIn}</button></p>
     </form>
-    !${provider && html`<p><a href="/sign-in/provider">Sign in at ${provider.issuer.host}</a></p>`}`;
+    !${provider && html`<p><a href="/sign-in/provider">${signIn.at(provider.issuer.host)}</a></p>`}`;
+}
+
+/** Answers with the page to sign in. */
+export function sendSignIn(reply: FastifyReply, provider: Provider | undefined, form: SignInForm = {}) {
+  const { words } = reply.request.viewer;
+  return sendPage(reply, { title: words.shell.signIn, parts: [formHtml(form, words, provider)] });
+}
+
+/**
+ * Sends a browser that is not signed in to the page to sign in. It comes back to the page that it asked for, or
+ * to the form that it sent, with the fields as they were filled.
+ */
+export function askToSignIn(request: FastifyRequest, reply: FastifyReply, provider: Provider | undefined) {
+  const { method, url, body, viewer } = request;
+  if (method === 'GET' || method === 'HEAD')
+    return reply.redirect(url === '/' ? '/sign-in' : address('/sign-in', { next: url }), 303);
+  if (!url.startsWith('/do/') || typeof body !== 'object') return reply.redirect('/sign-in', 303);
+  const problem = viewer.words.forms.sessionEnded;
+  return sendSignIn(reply.code(401), provider, { problem, next: url, kept: JSON.stringify(body) });
+}
 
 /** Adds the pages to sign in and out with a password. */
-export function addSignIn(app: FastifyInstance, { db, provider, cookies, signIn }: ConsoleContext) {
-  const show = (reply: FastifyReply, name = '', problem = '') =>
-    sendPage(reply, 'Sign in', formHtml(name, problem, provider));
-  app.get('/sign-in', (_request, reply) => show(reply));
+export function addSignIn(app: FastifyInstance, { db, provider, cookies, signIn }: ConsoleContext, showForm: ShowForm) {
+  app.get<{ Querystring: Texts }>('/sign-in', ({ query }, reply) =>
+    sendSignIn(reply, provider, { next: query['next'] }),
+  );
   app.post<{ Body: Static<typeof Credentials> }>(
     '/sign-in',
     { schema: { body: Credentials }, bodyLimit: MOST_BYTES },
     async (request, reply) => {
-      const { name, password } = request.body;
+      const { name, password, next, kept } = request.body;
       const device = cookies.read(request, 'floodgate_device');
       const isWanted = () => !request.socket.destroyed;
       const signedIn = await signIn({ name, password, address: request.ip, device, isWanted });
-      if (!signedIn) return show(reply.code(401), name, WRONG);
-      cookies.set(reply, 'floodgate_session', await openSession(db, signedIn.operatorId));
+      if (!signedIn) {
+        const problem = request.viewer.words.signIn.wrong;
+        return sendSignIn(reply.code(401), provider, { name, problem, next, kept });
+      }
+      const session = await openSession(db, signedIn.operatorId);
+      cookies.set(reply, 'floodgate_session', session);
       cookies.set(reply, 'floodgate_device', signedIn.device, DEVICE_SECONDS);
-      return reply.redirect('/', 303);
+      const path = pathOf(next);
+      const typed = typedFields(kept);
+      if (!typed || !path.startsWith('/do/')) return reply.redirect(path, 303);
+      request.operator = (await findPrincipal(db, session)) ?? null;
+      return showForm(request, reply, path, typed);
     },
   );
   app.post('/sign-out', async ({ operator }, reply) => {
@@ -50,4 +107,20 @@ export function addSignIn(app: FastifyInstance, { db, provider, cookies, signIn 
     cookies.set(reply, 'floodgate_session', '');
     return reply.redirect('/sign-in', 303);
   });
+}
+
+/** Returns the fields of a form that was kept. Undefined: there is none, or the text is none. */
+function typedFields(kept = ''): Texts | undefined {
+  try {
+    const fields: unknown = JSON.parse(kept);
+    if (typeof fields !== 'object' || fields === null) return undefined;
+    return Object.fromEntries(
+      Object.entries(fields).flatMap(([name, value]: [string, unknown]) => {
+        if (typeof value === 'string') return [[name, value]];
+        return Array.isArray(value) ? [[name, value.map(String).join(',')]] : [];
+      }),
+    );
+  } catch {
+    return undefined;
+  }
 }

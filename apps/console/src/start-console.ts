@@ -6,6 +6,7 @@ import { countRequests, Metrics } from '@floodgate/metrics';
 import { createSignIn, reportProcess } from '@floodgate/operators';
 import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { html } from 'ghtml';
 import manifest from '../package.json' with { type: 'json' };
 import { addAccessPages } from './access-pages.ts';
 import { addAccount } from './account.ts';
@@ -14,16 +15,21 @@ import { cookiesOf } from './cookies.ts';
 import { addDeliveryPages } from './delivery-pages.ts';
 import { addDoorPages } from './door-pages.ts';
 import { addEventPages } from './event-pages.ts';
-import { addAttendees, addForms } from './forms.ts';
-import { addIdentityProvider, providerOf } from './identity-provider.ts';
+import { addAttendees } from './attendee-search.ts';
+import { addForms } from './forms/form-page.ts';
+import { addIdentityProvider, providerOf, type Provider } from './identity-provider.ts';
 import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
 import { addPartnerPages } from './partner-pages.ts';
+import { addPreferences } from './preferences.ts';
 import { addPrincipals, problemOf, Refusal } from './principals.ts';
-import { addSignIn } from './sign-in.ts';
+import { addSignIn, askToSignIn } from './sign-in.ts';
 import { addWebhookPages } from './webhook-pages.ts';
-import { alertHtml, sendPage } from './view.ts';
+import { ruleWords } from './words/index.ts';
+import { alertHtml } from './view/html.ts';
+import { viewerOf } from './view/viewer.ts';
+import { sendPage } from './view/page.ts';
 
 export { ConsoleConfig };
 
@@ -69,9 +75,12 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     async (request, reply) => void reply.headers({ ...HEADERS, 'x-request-id': request.id }),
   );
   app.decorateRequest('operator', null);
-  answerProblems(app, log);
+  answerProblems(app, log, provider);
   if (config.METRICS_PORT > 0) opened.use(await serveMetrics(app, db, config));
   const cookies = cookiesOf(config.CONSOLE_URL);
+  app.decorateRequest('viewer');
+  app.addHook('onRequest', async (request) => void (request.viewer = viewerOf(request, cookies)));
+  app.decorate('banner', () => []);
   const signIn = createSignIn(db);
   const context = { db, log, operations: operationsOf(config), provider, cookies, signIn };
   addAssets(app);
@@ -82,10 +91,11 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   });
   await app.register(async (known) => {
     await known.register(formbody);
-    for (const add of [addPrincipals, addSignIn, addIdentityProvider]) add(known, context);
+    for (const add of [addPrincipals, addIdentityProvider]) add(known, context);
+    addSignIn(known, context, addForms(known, context));
     for (const add of [addEventPages, addPartnerPages, addWebhookPages]) add(known, context);
     for (const add of [addDeliveryPages, addAccessPages, addDoorPages]) add(known, context);
-    for (const add of [addAttendees, addForms, addLive, addAccount]) add(known, context);
+    for (const add of [addAttendees, addLive, addAccount, addPreferences]) add(known, context);
     await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
@@ -107,7 +117,7 @@ function serveMetrics(app: FastifyInstance, db: Database, { CONSOLE_HOST, METRIC
 }
 
 /** Answers problems as a page to browsers, and as JSON to others. A browser that is not signed in gets the sign-in. */
-function answerProblems(app: FastifyInstance, log: Logger) {
+function answerProblems(app: FastifyInstance, log: Logger, provider: Provider | undefined) {
   app.setNotFoundHandler(() => {
     throw new Refusal(404, 'No such page');
   });
@@ -116,12 +126,15 @@ function answerProblems(app: FastifyInstance, log: Logger) {
     const { status, title, detail = '' } = problem;
     const isApi = request.url.startsWith('/operator/');
     if (isApi) return reply.code(status).type('application/problem+json').send(JSON.stringify(problem));
-    if (status === 401) return reply.redirect('/sign-in', 303);
-    return sendPage(reply.code(status), title, alertHtml(detail || title), '<p><a href="/">Launches</a></p>');
+    if (status === 401) return askToSignIn(request, reply, provider);
+    const { words } = request.viewer;
+    const { events } = words.shell.pages;
+    const parts = [alertHtml(ruleWords(words, detail || title)), html`<p><a href="/">${events}</a></p>`];
+    return sendPage(reply.code(status), { title: ruleWords(words, title), parts });
   });
 }
 
-const ASSETS = { 'console.css': 'text/css; charset=utf-8', 'live.js': 'text/javascript; charset=utf-8' };
+const ASSETS = { 'console.css': 'text/css; charset=utf-8', 'console.js': 'text/javascript; charset=utf-8' };
 
 function addAssets(app: FastifyInstance) {
   for (const [name, type] of Object.entries(ASSETS)) {

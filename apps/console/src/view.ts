@@ -1,10 +1,9 @@
-import { mayUse, mayUseSomewhere, type Operation, type OperatorPrincipal } from '@floodgate/operators';
 import type { TObject, TSchema } from '@sinclair/typebox';
-import type { FastifyReply } from 'fastify';
 import { html } from 'ghtml';
+import { actions, alertHtml, Html, link, together, type Texts } from './view/html.ts';
+import { wordsOf } from './words/index.ts';
 
-/** The fields of a form or the query of an address. */
-export type Texts = Record<string, string>;
+export { actions, alertHtml, Html, link, together, type Texts };
 
 /** The values that a page shows, by heading. Every value can be shown. */
 export type Cells = Readonly<Record<string, unknown>>;
@@ -13,93 +12,11 @@ export type Cells = Readonly<Record<string, unknown>>;
 export const cellsOf = <Thing extends object>(thing: Thing, ...names: (keyof Thing & string)[]): Cells =>
   Object.fromEntries(names.map((name) => [name, thing[name]]));
 
-/** The pages in the menu, each with the scope that it requires: for an event at least, or for all. */
-const MENU = [
-  ['/', 'Launches', 'events:read', 'an event'],
-  ['/registrations', 'Registrations', 'registrations:read', 'an event'],
-  ['/attendees', 'Attendees', 'attendees:read', 'an event'],
-  ['/partners', 'Partners', 'partners:read', 'all'],
-  ['/deliveries', 'Deliveries', 'mail:read', 'an event'],
-  ['/failures', 'Failures', 'queue:read', 'an event'],
-  ['/processes', 'Processes', 'queue:read', 'all'],
-  ['/operators', 'Operators', 'access:read', 'all'],
-  ['/audit', 'Audit', 'audit:read', 'an event'],
-] as const;
-
-const menuOf = (operator: OperatorPrincipal) =>
-  MENU.filter(([, , scope, of]) => (of === 'all' ? mayUse : mayUseSomewhere)(operator, scope));
-
-const roleText = ({ role, operatorId }: OperatorPrincipal) =>
-  role ?? (operatorId === null ? 'token' : 'some events');
-
-/** Answers with a page: its title and its parts as HTML. */
-export function sendPage(reply: FastifyReply, title: string, ...parts: string[]) {
-  const { operator, url } = reply.request;
-  const text = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title} – Floodgate</title>
-        <link rel="stylesheet" href="/assets/console.css" />
-        <link rel="icon" href="data:," />
-        <script type="module" src="/assets/live.js"></script>
-      </head>
-      <body>
-        <a class="skip" href="#main">Skip to the content</a>
-        <header>!${operator ? header(operator, url.split('?', 1)[0]!) : '<strong>Floodgate</strong>'}</header>
-        <main id="main" tabindex="-1">
-          <h1>${title}</h1>
-          !${parts}
-        </main>
-      </body>
-    </html>`;
-  return reply.type('text/html; charset=utf-8').send(text);
-}
-
-const header = (operator: OperatorPrincipal, path: string) =>
-  html`<strong>Floodgate</strong>
-    <nav aria-label="Pages">
-      <ul>
-        !${menuOf(operator).map(
-          ([href, name]) =>
-            html`<li><a href="${href}" !${href === path ? 'aria-current="page"' : ''}>${name}</a></li>`,
-        )}
-      </ul>
-    </nav>
-    <form method="post" action="/sign-out">
-      <span>!${accountHtml(operator)} (${roleText(operator)})</span> <button>Sign out</button>
-    </form>`;
-
-/** Returns the name of an operator, with a link to its account. A token has none. */
-const accountHtml = ({ name, operatorId }: OperatorPrincipal) =>
-  operatorId === null ? html`${name}` : html`<a href="/account">${name}</a>`;
-
-/** HTML in place of text. The class marks it, not a property: data from Postgres can have any property. */
-export class Html {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-export const link = (href: string, name: string | number) => new Html(html`<a href="${href}">${name}</a>`);
-
 export const eventLink = (id: number) => link(`/events/${id}`, id);
 
 /** Returns a link to a registration. */
 export const passLink = (passReference: string) =>
   link(`/registrations?${new URLSearchParams({ passReference }).toString()}`, passReference);
-
-/** Returns links side by side. Those to forms that the operator may not use are empty. */
-export const together = (...links: Html[]) => new Html(links.flatMap((one) => one.text || []).join(' '));
-
-export function actions(...links: Html[]) {
-  const shown = together(...links).text;
-  return shown && html`<p class="actions">!${shown}</p>`;
-}
 
 const MILLISECONDS = /Ms$/;
 
@@ -121,13 +38,6 @@ function objectHtml(cell: object) {
 }
 
 const textOf = (element: unknown) => (typeof element === 'string' ? element : JSON.stringify(element));
-
-/** Returns words in place of a name in camel case. */
-export const wordsOf = (name: string) =>
-  name
-    .replace(MILLISECONDS, '')
-    .replaceAll(/[A-Z]+/g, (letters) => ` ${letters.toLowerCase()}`)
-    .replace(/^./, (first) => first.toUpperCase());
 
 const tableRow = (cells: readonly string[]) =>
   html`<tr>
@@ -167,9 +77,6 @@ export function table<Thing>(
   </div>`;
 }
 
-/** Returns an alert, or nothing without a text. */
-export const alertHtml = (text: string) => text && html`<p role="alert">${text}</p>`;
-
 /** Returns an alert if shards do not answer: their rows are missing. */
 export const awayHtml = (shards: readonly number[] = []) =>
   alertHtml(shards.length > 0 ? `Shards that do not answer: ${shards.join(', ')}` : '');
@@ -185,13 +92,6 @@ export const fields = (cells: Cells) =>
         </div>`,
     )}
   </dl>`;
-
-/** Returns a link to the form of an operation. */
-export function actionLink({ id, summary }: Operation, given: object, name = summary) {
-  const texts = Object.entries<unknown>({ ...given }).map(([field, value]) => [field, String(value)]);
-  const address = `/do/${id}?${new URLSearchParams(texts).toString()}`;
-  return new Html(html`<a class="action" href="${address}">${name}</a>`);
-}
 
 const labelled = (name: string, control: string) =>
   html`<div class="field"><label for="${name}">${wordsOf(name)}</label>!${control}</div>`;

@@ -19,6 +19,13 @@ export const ticketOperations = {
     Type.Object({ eventId: Id }),
     async (db, { eventId }) => (await listTickets(db, eventId)).map(describeTicket),
   ),
+  ticketShow: queryOperation(
+    'GET /tickets/{ticketId}',
+    'Show a ticket',
+    'ticketShow',
+    Type.Object({ ticketId: Id }),
+    async (db, { ticketId }) => describeTicket(await findTicket(db, ticketId)),
+  ),
   ticketAllocations: queryOperation(
     'GET /tickets/{ticketId}/allocations',
     'List the allocations of a ticket',

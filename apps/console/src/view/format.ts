@@ -1,0 +1,133 @@
+import { decimalsOf } from '@floodgate/events/currency';
+import { html } from 'ghtml';
+import { Html } from './html.ts';
+
+export const LANGUAGES = ['en', 'de'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+const LOCALES = { en: 'en-GB', de: 'de-DE' } as const satisfies Record<Language, string>;
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Numbers, amounts and times as the language of a person and the zone of a page show them. */
+export class Format {
+  readonly language: Language;
+  /** A name of the IANA time zone database. */
+  readonly zone: string;
+  readonly #locale: string;
+
+  constructor(language: Language, zone: string) {
+    this.language = language;
+    this.zone = zone;
+    this.#locale = LOCALES[language];
+  }
+
+  /** Returns the same in the zone of an event. Null: it has none. */
+  inZone(zone: string | null) {
+    return zone === null ? this : new Format(this.language, zone);
+  }
+
+  number(value: number) {
+    return new Intl.NumberFormat(this.#locale, { maximumFractionDigits: 1 }).format(value);
+  }
+
+  percent(part: number, whole: number) {
+    const share = whole > 0 ? part / whole : 0;
+    return new Intl.NumberFormat(this.#locale, { style: 'percent', maximumFractionDigits: 1 }).format(share);
+  }
+
+  /** Returns an amount with its currency. Null: the event has none. */
+  money(amount: number | string, currency: string | null) {
+    const decimals = decimalsOf(currency);
+    const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    const style = currency === null ? {} : { style: 'currency' as const, currency };
+    return new Intl.NumberFormat(this.#locale, { ...digits, ...style }).format(Number(amount));
+  }
+
+  /** Returns a time with its zone: "Fri 4 Dec 2026, 11:00 CET". */
+  timeText(time: Date) {
+    const options = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;
+    return this.#parts(time, { ...options, hour: '2-digit', minute: '2-digit', timeZoneName: 'short' });
+  }
+
+  /** Returns a time whose title has it in UTC. Null: there is none. */
+  time(time: Date | null) {
+    return time && this.#timeHtml(time, this.timeText(time));
+  }
+
+  /** Returns a time with its seconds, for what happens during a launch or at a door. */
+  exactTime(time: Date | null) {
+    const options = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+    return time && this.#timeHtml(time, this.#parts(time, options));
+  }
+
+  /** Returns a day: "Fri 4 Dec 2026". */
+  day(time: Date) {
+    return this.#parts(time, { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
+  }
+
+  /** Returns a time of the day: "11:00". */
+  clock(time: Date) {
+    return this.#parts(time, { hour: '2-digit', minute: '2-digit' });
+  }
+
+  /** Returns from when to when, with the zone. A day that is the same is there once. */
+  span(from: Date, to: Date | null) {
+    if (!to) return this.timeText(from);
+    if (this.day(from) !== this.day(to)) return `${this.timeText(from)} – ${this.timeText(to)}`;
+    return `${this.day(from)}, ${this.clock(from)}–${this.clock(to)} ${this.zoneName(from)}`;
+  }
+
+  /** Returns the short name of the zone at a time: "CET". */
+  zoneName(at: Date) {
+    const parts = new Intl.DateTimeFormat(this.#locale, { timeZone: this.zone, timeZoneName: 'short' });
+    return parts.formatToParts(at).find(({ type }) => type === 'timeZoneName')!.value;
+  }
+
+  /** Returns a length of time in its largest unit: "22 s", "3 min", "2 h". */
+  duration(ms: number) {
+    const [amount, unit] =
+      ms < MINUTE_MS
+        ? ([ms / SECOND_MS, 'second'] as const)
+        : ms < HOUR_MS
+          ? ([ms / MINUTE_MS, 'minute'] as const)
+          : ms < 2 * DAY_MS
+            ? ([ms / HOUR_MS, 'hour'] as const)
+            : ([ms / DAY_MS, 'day'] as const);
+    const maximumFractionDigits = amount < 10 && unit === 'second' ? 1 : 0;
+    return new Intl.NumberFormat(this.#locale, { style: 'unit', unit, maximumFractionDigits }).format(amount);
+  }
+
+  /** Returns how long ago a time is, or how long it is until then: "12 minutes ago", "in 2 hours". */
+  ago(time: Date, now = new Date()) {
+    const ms = time.getTime() - now.getTime();
+    const [amount, unit] =
+      Math.abs(ms) < MINUTE_MS
+        ? ([ms / SECOND_MS, 'second'] as const)
+        : Math.abs(ms) < HOUR_MS
+          ? ([ms / MINUTE_MS, 'minute'] as const)
+          : Math.abs(ms) < 2 * DAY_MS
+            ? ([ms / HOUR_MS, 'hour'] as const)
+            : ([ms / DAY_MS, 'day'] as const);
+    const text = new Intl.RelativeTimeFormat(this.#locale).format(Math.round(amount), unit);
+    return this.#timeHtml(time, text, `${this.timeText(time)}, ${utcText(time)}`);
+  }
+
+  /** Returns a list in words: "a, b and c". */
+  list(items: readonly string[]) {
+    return new Intl.ListFormat(this.#locale).format(items);
+  }
+
+  #parts(time: Date, options: Intl.DateTimeFormatOptions) {
+    return new Intl.DateTimeFormat(this.#locale, { timeZone: this.zone, ...options }).format(time);
+  }
+
+  #timeHtml(time: Date, text: string, title = utcText(time)) {
+    return new Html(html`<time datetime="${time.toISOString()}" title="${title}">${text}</time>`);
+  }
+}
+
+const utcText = (time: Date) => time.toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');

@@ -1,0 +1,169 @@
+import { mayUse, mayUseSomewhere, type OperatorPrincipal, type Scope } from '@floodgate/operators';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'ghtml';
+import type { Words } from '../words/index.ts';
+import { alertHtml, type Html, type Shown, shownHtml, together } from './html.ts';
+import type { Viewer } from './viewer.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    viewer: Viewer;
+  }
+  interface FastifyInstance {
+    /** What the installation suffers from now, for the top of every page. */
+    banner: (words: Words) => readonly Notice[];
+  }
+}
+
+/** A problem of the installation, with the page that says what to do. */
+export interface Notice {
+  text: string;
+  /** The address of the entry of the runbook. */
+  help: string;
+}
+
+/** A part of a subject that has a page of its own. */
+export interface Tab {
+  href: string;
+  name: string;
+  isCurrent: boolean;
+}
+
+/** The content of a page. */
+export interface Page {
+  title: string;
+  /** Beside the title: states. */
+  chips?: Html;
+  /** Below the title: what the subject is, in a sentence. */
+  about?: Shown;
+  /** The pages above this one, the outermost first. */
+  path?: readonly Html[];
+  /** At the right of the title: what can be done. */
+  actions?: readonly Html[];
+  tabs?: readonly Tab[];
+  parts: readonly string[];
+  /** The page of the documents that explains this one: "operate/console". */
+  help?: string;
+}
+
+/** The menu: each page with the scope that it requires, for an event at least, or for all. */
+const MENU = [
+  ['/', 'events', 'events:read', 'an event'],
+  ['/people', 'people', 'attendees:read', 'an event'],
+  ['/partners', 'partners', 'partners:read', 'all'],
+  ['/deliveries', 'deliveries', 'mail:read', 'an event'],
+  ['/jobs', 'jobs', 'registrations:read', 'an event'],
+  ['/health', 'health', 'queue:read', 'all'],
+  ['/access', 'access', 'access:read', 'all'],
+  ['/audit', 'audit', 'audit:read', 'an event'],
+] as const satisfies readonly [string, keyof Words['shell']['pages'], Scope, string][];
+
+const menuOf = (operator: OperatorPrincipal) =>
+  MENU.filter(([, , scope, of]) => (of === 'all' ? mayUse : mayUseSomewhere)(operator, scope));
+
+/** Returns whether an address belongs to a page of the menu: "/events/7" to "/". */
+function isWithin(path: string, page: string) {
+  if (page === '/') return path === '/' || path.startsWith('/events');
+  return path === page || path.startsWith(`${page}/`);
+}
+
+/** Answers with a page. */
+export function sendPage(reply: FastifyReply, page: Page) {
+  const { viewer, operator } = reply.request;
+  const { words, language } = viewer;
+  const text = html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${page.title} – Floodgate</title>
+        <link rel="stylesheet" href="/assets/console.css" />
+        <link rel="icon" href="data:," />
+        <script type="module" src="/assets/console.js"></script>
+      </head>
+      <body>
+        <a class="skip" href="#main">${words.shell.skip}</a>
+        <header>!${operator ? headerHtml(reply.request, operator) : '<strong>Floodgate</strong>'}</header>
+        !${operator ? bannerHtml(reply.request) : ''}
+        <main id="main" tabindex="-1">!${mainHtml(page, words)}</main>
+      </body>
+    </html>`;
+  return reply.type('text/html; charset=utf-8').send(text);
+}
+
+function mainHtml({ title, chips, about, path = [], actions = [], tabs = [], parts, help }: Page, words: Words) {
+  const { shell } = words;
+  return [
+    path.length > 0 &&
+      html`<nav class="crumbs" aria-label="${shell.path}">!${path.map(({ text }) => text).join(' / ')}</nav>`,
+    html`<div class="head">
+      <div>
+        <h1>${title} !${chips?.text ?? ''}</h1>
+        !${about ? html`<p class="sub">!${shownHtml(about)}</p>` : ''}
+      </div>
+      <div class="buttons">!${together(...actions).text}</div>
+    </div>`,
+    tabs.length > 0 && tabsHtml(tabs, shell.tabs),
+    ...parts,
+    help && html`<p class="help"><a href="/help/${help}">${shell.help}</a></p>`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+const tabsHtml = (tabs: readonly Tab[], name: string) =>
+  html`<nav class="tabs" aria-label="${name}">
+    !${tabs.map(
+      (tab) => html`<a href="${tab.href}" !${tab.isCurrent ? 'aria-current="page"' : ''}>${tab.name}</a>`,
+    )}
+  </nav>`;
+
+function bannerHtml({ server, viewer: { words } }: FastifyRequest) {
+  const notices = server.banner(words);
+  if (notices.length === 0) return '';
+  return html`<div class="banner" role="alert">
+    <ul>
+      !${notices.map(({ text, help }) => html`<li>${text} <a href="${help}">${words.shell.runbook}</a></li>`)}
+    </ul>
+  </div>`;
+}
+
+function headerHtml({ url, viewer: { words } }: FastifyRequest, operator: OperatorPrincipal) {
+  const { shell } = words;
+  const address = new URL(url, 'http://console');
+  const isPeople = address.pathname === '/people';
+  const asked = isPeople ? (address.searchParams.get('q') ?? '') : '';
+  return html`<strong><a href="/">Floodgate</a></strong>
+    <nav aria-label="${shell.menu}">
+      <ul>
+        !${menuOf(operator).map(([href, name]) => {
+          const current = isWithin(address.pathname, href) ? 'aria-current="page"' : '';
+          return html`<li><a href="${href}" !${current}>${shell.pages[name]}</a></li>`;
+        })}
+      </ul>
+    </nav>
+    !${mayUseSomewhere(operator, 'registrations:read') ? searchHtml(asked, words) : ''}
+    <form class="account" method="post" action="/sign-out">
+      <span>!${accountHtml(operator)} <span class="soft">(${roleText(operator, words)})</span></span>
+      <button>${shell.signOut}</button>
+    </form>`;
+}
+
+const searchHtml = (asked: string, { shell }: Words) =>
+  html`<form class="search" role="search" method="get" action="/people">
+    <input type="search" name="q" value="${asked}" aria-label="${shell.search}"
+      placeholder="${shell.searchHint}" autocomplete="off" required />
+    <button>${shell.find}</button>
+  </form>`;
+
+const roleText = ({ role, operatorId }: OperatorPrincipal, { shell }: Words) =>
+  role ?? (operatorId === null ? shell.roleOfToken : shell.roleOfEvents);
+
+/** Returns the name of an operator, with a link to its account. A token has none. */
+const accountHtml = ({ name, operatorId }: OperatorPrincipal) =>
+  operatorId === null ? html`${name}` : html`<a href="/account">${name}</a>`;
+
+/** Returns an alert if shards do not answer: their rows are missing. */
+export const awayHtml = (shards: readonly number[] = [], { shell }: Words) =>
+  alertHtml(shards.length > 0 ? shell.shardsAway(shards.join(', ')) : '');

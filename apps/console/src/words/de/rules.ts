@@ -1,0 +1,2 @@
+/** Rules of operations in German, by their English text. */
+export const rules: Record<string, string> = {};

@@ -1,0 +1,23 @@
+/** What every form has. */
+export const forms = {
+  save: 'Save',
+  cancel: 'Cancel',
+  mayBeEmpty: 'may be left empty',
+  notValid: 'Not valid',
+  choose: 'Choose …',
+  none: 'none',
+  unchanged: 'Nothing was changed: every field has its old value.',
+  done: 'Done',
+  before: 'Before',
+  after: 'Now',
+  setting: 'Setting',
+  undo: 'Undo',
+  undone: 'The old value is back.',
+  continue: 'Continue',
+  keepSecret: 'Keep the secret now: it will not be shown again.',
+  times: (zone: string) => `Times are in the zone ${zone}.`,
+  noSuchTime: 'a date and a time, such as 2026-12-04 11:00',
+  sessionEnded: 'Your session has ended. Sign in: what you typed is kept, and the form comes back filled.',
+  typeNumber: (count: string) => `Type the number ${count} to confirm`,
+  wrongNumber: 'the number above, so that nothing large happens by mistake',
+};

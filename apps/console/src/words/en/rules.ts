@@ -1,0 +1,2 @@
+/** Rules of operations, as they have them. In English there is nothing to translate. */
+export const rules: Record<string, string> = {};

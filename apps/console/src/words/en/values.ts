@@ -1,0 +1,2 @@
+/** Words that stand for states and choices. */
+export const values: Record<string, string> = { true: 'yes', false: 'no' };
