@@ -43,12 +43,11 @@ export function assertMayOpen(request: FastifyRequest, operation: Operation) {
   if (!mayOpen(operator, operation)) throw new Forbidden(operation.scope, true);
 }
 
-/** Returns what a form says about what it does: its part says it, otherwise its operation. */
-export const factsOf = ({ definition, part }: Asked): FormFacts => ({
-  about: part?.about ?? definition.about,
-  isDangerous: part ? part.isDangerous : definition.isDangerous,
-  concerns: part ? part.concerns : definition.concerns,
-});
+/** Returns what a form says about what it does. A part says who it is about as the whole form does. */
+export function factsOf({ definition, part }: Asked): FormFacts {
+  if (!part) return definition;
+  return definition.about ? { about: definition.about, ...part } : part;
+}
 
 /** Returns the texts of a form. */
 export function wordsOfForm(words: Words, { operation, definition, part, name }: Asked, given: Texts): OperationWords {
@@ -56,10 +55,15 @@ export function wordsOfForm(words: Words, { operation, definition, part, name }:
   return operationWords(words, operation, key);
 }
 
-/** Returns what must be known before a form is shown, and is not given. */
+/**
+ * Returns what must be known before a form is shown, and is not given: by default what its path names, and its
+ * event.
+ */
 export function missingSubject({ operation, definition }: Asked, given: Texts) {
   const inPath = Array.from(operation.path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
-  return (definition.subject ?? inPath).filter((name) => !given[name]);
+  const event = operation.input.required?.includes('eventId') ? ['eventId'] : [];
+  const subject = definition.subject ?? [...new Set([...event, ...inPath])];
+  return subject.filter((name) => !given[name]);
 }
 
 /** Returns the fields that a form asks for: its own, and those that are required and not given. */

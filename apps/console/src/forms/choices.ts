@@ -92,7 +92,7 @@ const passKeys: Choose = async ({ read, operations, format }) =>
     .map(({ id, retiredAt }) => choice(id, `${id} · ${format.timeText(retiredAt!)}`));
 
 const jobs: Choose = async ({ read, operations, format, words }) =>
-  ((await read(operations.jobList, {})) ?? [])
+  ((await read(operations.jobList, {}))?.jobs ?? [])
     .filter(({ endedAt }) => endedAt === null)
     .map(({ id, kind, createdAt }) => choice(id, `${words.values[`job.${kind}`] ?? kind} · ${format.timeText(createdAt)}`));
 

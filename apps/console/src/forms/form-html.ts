@@ -1,3 +1,4 @@
+import { Id } from '@floodgate/audit';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
 import { alertHtml, rows, type Texts } from '../view/html.ts';
@@ -54,6 +55,8 @@ async function fieldsOf(page: PageRequest, asked: Asked, given: Texts, { carried
   const first = names.find((name) => problem.invalid[name] !== undefined);
   const fields: Field[] = [];
   for (const name of names) {
+    // Things of an event can be chosen only if it is known.
+    if (await isAfterEvent(page, asked, name, given)) continue;
     const field = await fieldOf(page, asked, name, given);
     const was = current.has(name) ? (given[WAS + name] ?? wasText(page, field, current.get(name))) : undefined;
     const text = typedText(field, given) ?? was ?? '';
@@ -62,10 +65,17 @@ async function fieldsOf(page: PageRequest, asked: Asked, given: Texts, { carried
   return fields;
 }
 
+/** Resolves to whether a field names something of an event that is not known yet. */
+async function isAfterEvent(page: PageRequest, { operation }: Asked, name: string, given: Texts) {
+  const choose = choicesOf(operation.id, name);
+  return choose !== undefined && (await choose(page, given)) === undefined;
+}
+
 /** Returns a field without a text. */
 async function fieldOf(page: PageRequest, { operation }: Asked, name: string, given: Texts) {
   const { properties, required = [] } = operation.input;
-  const schema = properties[name]!;
+  // The event of a thing is asked for although the operation takes the thing alone.
+  const schema = properties[name] ?? Id;
   const choices = (await choicesOf(operation.id, name)?.(page, given)) ?? choicesOfSchema(page, name, schema);
   const empty = { was: undefined, text: '', problem: undefined, isFirst: false };
   return { operationId: operation.id, name, schema, isRequired: required.includes(name), choices, ...empty };
@@ -99,13 +109,10 @@ const hiddenOf = (given: Texts, names: readonly string[]) =>
 async function firstHtml(page: PageRequest, asked: Asked, missing: readonly string[], given: Texts) {
   const fields: Field[] = [];
   for (const name of missing) {
-    const choose = choicesOf(asked.operation.id, name);
-    const isAfterEvent = choose !== undefined && (await choose(page, given)) === undefined;
-    // It is one of an event, so the event comes first.
-    const next = isAfterEvent ? 'eventId' : name;
+    // The event of a thing is chosen first.
+    const next = (await isAfterEvent(page, asked, name, given)) ? 'eventId' : name;
     if (fields.some((field) => field.name === next)) continue;
-    const field = await fieldOf(page, asked, next, given).catch(() => undefined);
-    if (field) fields.push({ ...field, isRequired: true });
+    fields.push({ ...(await fieldOf(page, asked, next, given)), isRequired: true });
   }
   const { words, viewer } = page;
   const names = fields.map(({ name }) => name);

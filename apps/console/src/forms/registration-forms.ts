@@ -1,18 +1,18 @@
 import type { PageRequest } from '../add-page.ts';
 import type { Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
-import { eventName, partnerName, registrationOf, ticketOf } from './subjects.ts';
+import { eventName, partnerName, registrationOf } from './subjects.ts';
 
 /** Resolves to the sentence that says whose seat it is, of which ticket and event, and who sold it. */
 export async function aboutRegistration(page: PageRequest, given: Texts) {
   const registration = await registrationOf(page, given);
   if (!registration) return [];
-  const { passReference, eventId, ticketId, partnerId, admitted } = registration;
+  const { passReference, eventId, ticketTitle, partnerId, admitted } = registration;
   const person = await attendeeOf(page, given);
-  const ticket = await ticketOf(page, { ticketId: String(ticketId) });
+  const event = await eventName(page, { eventId: String(eventId) });
   const { about } = page.words;
   return [
-    about.registration(person?.fullName ?? passReference, ticket?.title ?? '', await eventName(page, { eventId: String(eventId) })),
+    about.registration(person?.fullName ?? passReference, ticketTitle, event),
     person?.fullName ? `${person.emailAddress ?? ''} · ${passReference}` : undefined,
     partnerId ? about.soldBy(await partnerName(page, partnerId)) : undefined,
     admitted && about.wasAdmitted,

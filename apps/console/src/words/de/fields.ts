@@ -100,6 +100,7 @@ export const fields: Record<string, FieldWords> = {
   mail: { label: 'E-Mail mit dem Pass', hint: 'Zum Beispiel unzustellbar. Leer: jede' },
   admitted: { label: 'Nur wer hereinkam', hint: 'Zum Beispiel für einen Dankesbrief' },
   failure: { label: 'Grund eines gescheiterten Stapels', hint: CHOOSE },
+  'batchRedrive.reason': { label: 'Grund', hint: 'Wählen Sie aus der Liste, oder lassen Sie es für alle' },
   after: { label: 'Weiter nach', hint: 'Die Marke der letzten Seite, zum Beispiel 1204' },
   before: { label: 'Zurück vor', hint: 'Die Marke der letzten Seite, zum Beispiel 1204' },
   limit: { label: 'Höchstens', hint: 'Zum Beispiel 100' },

@@ -85,6 +85,7 @@ export const fields: Record<string, FieldWords> = {
   mail: { label: 'E-mail with the pass', hint: 'Such as undeliverable. Empty: any' },
   admitted: { label: 'Only those who were let in', hint: 'Such as for a letter of thanks' },
   failure: { label: 'Reason of a failed batch', hint: 'Choose one of the list' },
+  'batchRedrive.reason': { label: 'Reason', hint: 'Choose one of the list, or leave it for all' },
   after: { label: 'Continue after', hint: 'The cursor of the last page, such as 1204' },
   before: { label: 'Back before', hint: 'The cursor of the last page, such as 1204' },
   limit: { label: 'At most', hint: 'Such as 100' },
