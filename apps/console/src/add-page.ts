@@ -1,22 +1,20 @@
-import { differencesOf, readAuditLog, type AuditEntry } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
-import { eventsWith, Forbidden } from '@floodgate/operators';
+import { Forbidden } from '@floodgate/operators';
 import type { Caller, Operation, OperatorPrincipal, Query, Scope } from '@floodgate/operators';
 import type { TObject } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'ghtml';
 import { admitToPage, callerOf, mayOpen, readBy } from './operations.ts';
 import type { ConsoleContext, Filled, Operations } from './operations.ts';
 import { EVENT_FIELDS } from './event-fields.ts';
 import { requireScope } from './principals.ts';
-import { undoHtml, undoOf } from './forms/undo.ts';
+import { askedOf, wordsOfForm } from './forms/asked.ts';
+import { doneHtml } from './forms/done.ts';
 import type { Format } from './view/format.ts';
 import { address, buttonLink, NOTHING, type Html, type Texts } from './view/html.ts';
-import { listing } from './view/listing.ts';
 import { sendPage, type Page } from './view/page.ts';
 import type { Viewer } from './view/viewer.ts';
-import { fieldWords, operationWords, valueWords, type Words } from './words/index.ts';
+import type { Words } from './words/index.ts';
 
 /** The request for a page, and what the page shows for its operator. */
 export interface PageRequest {
@@ -81,6 +79,7 @@ export async function requestOf(
   const caller = callerOf(operator);
   const { viewer } = request;
   const zone = await zoneOfPage(context, named);
+  const formAt = askedOf(context.operations);
   const page: PageRequest = {
     operator,
     may,
@@ -97,8 +96,9 @@ export async function requestOf(
       if (!mayOpen(operator, operation, may)) return NOTHING;
       const texts = Object.entries<unknown>({ ...fields, back: backOf(request) });
       const path = `/do/${operation.id}${part === undefined ? '' : `/${part}`}`;
-      const query = Object.fromEntries(texts.map(([field, value]) => [field, String(value)]));
-      return buttonLink(address(path, query), name ?? operationWords(viewer.words, operation).link, kind);
+      const filled = Object.fromEntries(texts.map(([field, value]) => [field, String(value)]));
+      const asked = formAt({ id: operation.id, ...(part !== undefined && { part }) });
+      return buttonLink(address(path, filled), name ?? wordsOfForm(viewer.words, asked, filled).link, kind);
     },
   };
   return page;
@@ -144,55 +144,6 @@ export const adder =
       const page = await requestOf(request, { scopes, isList }, context);
       const answer = await show(page);
       const shown = Array.isArray(answer) ? { title: answer[0], parts: answer.slice(1) } : answer;
-      const ended = Object.values<Operation>(context.operations).find(({ id }) => id === page.query['done']);
-      if (!ended) return sendPage(reply, shown);
-      const done = doneHtml(page, ended, await latestChange(page, ended));
+      const done = await doneHtml(page);
       return sendPage(reply, { ...shown, parts: [done, ...shown.parts] });
     });
-
-/** The page after a form shows what the form has saved. */
-const LATEST_MS = 60_000;
-
-async function latestChange({ db, operator }: PageRequest, { action }: Pick<Operation, 'action'>) {
-  const events = eventsWith(operator, 'audit:read');
-  if (action === undefined || events?.length === 0) return undefined;
-  const since = new Date(Date.now() - LATEST_MS);
-  const [latest] = await readAuditLog(db, { actor: operator.name, action, since, events, limit: 1 });
-  return latest;
-}
-
-/** Returns what an operation changed, from what to what, with a button that takes it back, if there is one. */
-function doneHtml(page: PageRequest, operation: Operation, change?: AuditEntry) {
-  const { words, format, operator } = page;
-  const saved = change ? differencesOf(change) : [];
-  const undo = change && undoOf(page.operations, operation, change);
-  const mayUndo = undo && mayOpen(operator, undo.operation, page.may);
-  const back = address(page.url.split('?', 1)[0]!);
-  const changes = listing({
-    caption: words.forms.setting,
-    things: saved,
-    empty: '',
-    format,
-    columns: [
-      { head: words.forms.setting, cell: ({ name }) => fieldWords(words, name).label },
-      saved.some(({ isNew }) => !isNew) && {
-        head: words.forms.before,
-        cell: ({ was, isNew }) => (isNew ? null : shownValue(was, words)),
-      },
-      { head: words.forms.after, cell: ({ is }) => shownValue(is, words) },
-    ],
-  });
-  return html`<div class="done" role="status">
-    <p>
-      <strong>${words.forms.done}: ${operationWords(words, operation).title}</strong> !${mayUndo ? undoHtml(undo, back, words) : ''}
-    </p>
-    !${saved.length > 0 ? changes : ''}
-  </div>`;
-}
-
-/** Returns a value of the audit log in words. */
-function shownValue(value: unknown, words: Words) {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'boolean' || typeof value === 'string') return valueWords(words, String(value));
-  return typeof value === 'number' ? value : JSON.stringify(value);
-}

@@ -4,9 +4,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ConsoleConfig } from './config.ts';
 import type { ConsoleContext } from './operations.ts';
 import { Refusal } from './principals.ts';
+import type { Texts } from './view/html.ts';
+import { pathOf } from './view/path-of.ts';
 
-/** State, nonce and verifier of a sign-in that has started. */
-const STARTED = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
+/** State, nonce and verifier of a sign-in that has started, and the page to show afterwards. */
+const STARTED = /^([\w-]+)\.([\w-]+)\.([\w-]+)\.([\w-]*)$/;
+/** A cookie has room for this much of an address. */
+const LONGEST_NEXT = 2_000;
 /** How long a person may take at the identity provider. */
 const SIGN_IN_SECONDS = 600;
 const ANSWER_WITHIN_SECONDS = 10;
@@ -23,6 +27,9 @@ export function providerOf({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, CO
   const client = { clientId: OIDC_CLIENT_ID!, secret: OIDC_CLIENT_SECRET!, url: CONSOLE_URL! };
   return { issuer: new URL(OIDC_ISSUER), ...client };
 }
+
+/** Returns the page to show after a sign-in. */
+const nextOf = (text = '') => (text.length > LONGEST_NEXT ? '/' : pathOf(text));
 
 export type Provider = NonNullable<ReturnType<typeof providerOf>>;
 
@@ -48,10 +55,11 @@ export function addIdentityProvider(app: FastifyInstance, { db, log, provider, c
     throw new Refusal(403, 'The identity provider refused the sign-in', 'Try again, or use a password.');
   };
 
-  app.get('/sign-in/provider', async (_request, reply) => {
+  app.get<{ Querystring: Texts }>('/sign-in/provider', async ({ query }, reply) => {
     const { oidc, config } = await configured().catch(refuse);
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
-    cookies.set(reply, 'floodgate_sign_in', `${state}.${nonce}.${verifier}`, SIGN_IN_SECONDS);
+    const next = Buffer.from(nextOf(query['next'])).toString('base64url');
+    cookies.set(reply, 'floodgate_sign_in', `${state}.${nonce}.${verifier}.${next}`, SIGN_IN_SECONDS);
     const url = oidc.buildAuthorizationUrl(config, {
       redirect_uri: provider.url + CALLBACK,
       scope: 'openid email',
@@ -64,7 +72,7 @@ export function addIdentityProvider(app: FastifyInstance, { db, log, provider, c
   });
 
   app.get(CALLBACK, async (request: FastifyRequest, reply) => {
-    const [, state, nonce, verifier] = STARTED.exec(cookies.read(request, 'floodgate_sign_in') ?? '') ?? [];
+    const [, state, nonce, verifier, next = ''] = STARTED.exec(cookies.read(request, 'floodgate_sign_in') ?? '') ?? [];
     cookies.set(reply, 'floodgate_sign_in', '');
     if (!state || !nonce || !verifier) throw new Refusal(403, 'This sign-in has expired', 'Start again.');
     const { oidc, config } = await configured().catch(refuse);
@@ -79,7 +87,7 @@ export function addIdentityProvider(app: FastifyInstance, { db, log, provider, c
     if (operatorId === undefined)
       throw new Refusal(403, 'No operator has this e-mail address', 'An owner can add it to an operator.');
     cookies.set(reply, 'floodgate_session', await openSession(db, operatorId));
-    return reply.redirect('/', 303);
+    return reply.redirect(nextOf(Buffer.from(next, 'base64url').toString()), 303);
   });
 }
 

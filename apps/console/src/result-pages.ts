@@ -1,92 +1,153 @@
-import type { Database } from '@floodgate/database';
-import type { Operation, OperatorPrincipal } from '@floodgate/operators';
-import type { TObject } from '@sinclair/typebox';
+import type { Operation } from '@floodgate/operators';
 import { encodeQR } from 'qr';
 import { html } from 'ghtml';
-import { callerOf, type Operations } from './operations.ts';
-import { cellsOf, fields, table, type Cells } from './view.ts';
-import { webhookCells } from './webhook-pages.ts';
+import type { PageRequest } from './add-page.ts';
+import { askedOf } from './forms/asked.ts';
+import { formPage } from './forms/form-html.ts';
+import { shownFacts, shownValue } from './forms/shown.ts';
+import type { Operations } from './operations.ts';
+import { chip, Html, link, type Shown, type Texts } from './view/html.ts';
+import { listing, type Column } from './view/listing.ts';
+import { fieldWords } from './words/index.ts';
 
-const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
+/** The form before a result. */
+interface Sent {
+  /** Its fields as they were typed. */
+  given: Texts;
+}
 
-/** Runs an operation, and resolves to its result as HTML. */
-type ResultPage = (db: Database, given: object, operator: OperatorPrincipal) => Promise<string>;
+/** Resolves to a result as parts of a page. */
+type ResultPage = (page: PageRequest, result: unknown, sent: Sent) => Promise<string[]> | string[];
 
-function page<Input extends TObject, Result>(
-  { id, run }: Operation<Input, Result>,
-  note: string,
-  show: (result: Result) => string,
-): [id: string, ResultPage] {
+type ResultOf<Id extends keyof Operations> = Awaited<ReturnType<Operations[Id]['run']>>;
+
+const page = <Id extends keyof Operations>(
+  id: Id,
+  show: (page: PageRequest, result: ResultOf<Id>, sent: Sent) => Promise<string[]> | string[],
+): [Id, ResultPage] => [id, (of, result, sent) => show(of, result as ResultOf<Id>, sent)];
+
+/** The results that only the page after a form shows. Those with a secret are here or have a page of their own. */
+const RESULTS: ReadonlyMap<string, ResultPage> = new Map<string, ResultPage>([
+  page('webhookCreate', (of, webhook) => secretPage(of, webhook.secret ?? '', webhook, 'url', 'types', 'publicKey')),
+  page('webhookRotate', (of, webhook) => secretPage(of, webhook.secret ?? '', webhook, 'url', 'publicKey')),
+  page('keyIssue', (of, key) => secretPage(of, key.secretKey, key, 'mode', 'expiresAt')),
+  page('keyRotate', (of, key) => secretPage(of, key.secretKey, key, 'mode', 'expiresAt', 'previousKeyEndsAt')),
+  page('operatorCreate', (of, one) => secretPage(of, one.password, one, 'name', 'role', 'email')),
+  page('operatorResetPassword', (of, one) => secretPage(of, one.password, one, 'name')),
+  page('tokenCreate', (of, token) => secretPage(of, token.token, token, 'name', 'scopes', 'expiresAt')),
+  page('deviceCreate', codePage),
+  page('deviceCode', codePage),
+  page('guestAdd', (of, { passReference, isNew }) => [
+    statusHtml(isNew ? of.words.results.guestAdded : of.words.results.guestKnown),
+    passReference === null ? '' : html`<p>!${passLink(passReference).text}</p>`,
+  ]),
+  page('guestImport', guestPage),
+  page('passVerify', passPage),
+  page('attendeeFind', (of, { attendees }) => [listingOf(of, attendees, 'fullName', 'emailAddress', 'state', 'passReference')]),
+  page('registrationSearch', (of, { registrations }) => [
+    listingOf(of, registrations, 'fullName', 'emailAddress', 'state', 'mail', 'passReference'),
+  ]),
+  page('registrationCount', (of, { count }) => [statusHtml(of.words.about.matches(of.format.number(count)))]),
+  page('jobCancelPreview', (of, preview, sent) => previewPage(of, preview, sent, 'jobCancel')),
+  page('jobResendPreview', (of, preview, sent) => previewPage(of, preview, sent, 'jobResend')),
+]);
+
+/** Returns what shows the result of an operation after its form. Undefined: another page has it. */
+export function resultPageOf({ id, secret }: Operation): ResultPage | undefined {
+  const known = RESULTS.get(id);
+  if (known || secret === undefined) return known;
+  // A secret without a page would be lost.
+  return (of, result) => secretPage(of, String(new Map(Object.entries(Object(result) as object)).get(secret)), {});
+}
+
+const statusHtml = (text: string) => html`<p role="status">${text}</p>`;
+
+const passLink = (passReference: string) => link(`/people/${encodeURIComponent(passReference)}`, passReference);
+
+function secretPage<Thing extends object>(of: PageRequest, secret: string, thing: Thing, ...names: (keyof Thing & string)[]) {
   return [
-    id,
-    async (db, given, operator) => {
-      const result = await run(db, given, callerOf(operator));
-      return html`<p role="status">Done. ${note}</p>
-        !${show(result)}`;
-    },
+    html`<div class="card secret" role="status">
+      <p><strong>${of.words.forms.keepSecret}</strong></p>
+      <p class="code">${secret}</p>
+    </div>`,
+    names.length > 0 ? html`<div class="card">!${shownFacts(of, thing, ...names)}</div>` : '',
   ];
 }
 
-/**
- * Returns the pages after forms that show the result, by the id of the operation: each that gives a secret,
- * and what was read. No other page has them.
- */
-export function resultPages(operations: Operations): ReadonlyMap<string, ResultPage> {
-  const all = Object.values<Operation>(operations);
-  return new Map([
-    ...all.filter(({ secret }) => secret !== undefined).map((one) => page(one, SHOWN_ONCE, everyField)),
-    // In place of those with every field.
-    page(operations.webhookCreate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
-    page(operations.webhookRotate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
-    page(operations.deviceCreate, SHOWN_ONCE, codeHtml),
-    page(operations.deviceCode, SHOWN_ONCE, codeHtml),
-    page(operations.guestAdd, '', (guest) => fields(cellsOf(guest, 'passReference', 'isNew'))),
-    page(operations.guestImport, '', ({ rows, ...summary }) => fields(summary) + rowsHtml(rows)),
-    page(operations.passVerify, '', (check) =>
-      fields(cellsOf(check, 'valid', 'pass', 'mode', 'validFrom', 'validUntil', 'problem')),
-    ),
-    page(operations.attendeeFind, '', (found) =>
-      fields(
-        cellsOf(
-          found,
-          'attendees',
-          'total',
-          'moreThanTotal',
-          'cursor',
-          'previous',
-          'incomplete',
-          'shardsAway',
-        ),
-      ),
-    ),
-    page(operations.registrationSearch, '', (found) =>
-      fields(cellsOf(found, 'registrations', 'cursor', 'more')),
-    ),
-    page(operations.jobCancelPreview, '', (preview) =>
-      fields(cellsOf(preview, 'eventName', 'count', 'upTo', 'follows', 'first')),
-    ),
-    page(operations.jobResendPreview, '', (preview) =>
-      fields(cellsOf(preview, 'eventName', 'count', 'upTo', 'follows', 'first')),
-    ),
-    page(operations.registrationCount, '', (counted) => fields(cellsOf(counted, 'count'))),
-  ]);
+/** Returns the code of a device: large, and as a QR code for its camera. */
+function codePage(of: PageRequest, device: { code: string; name: string; codeExpiresAt: Date | null }) {
+  const { words } = of;
+  const picture = `data:image/svg+xml,${encodeURIComponent(encodeQR(device.code, 'svg', { border: 4 }))}`;
+  return [
+    html`<div class="card secret" role="status">
+      <p><strong>${words.forms.keepSecret}</strong> ${words.results.scanCode}</p>
+      <p class="code">${device.code}</p>
+      <p><img class="qr" src="${picture}" alt="${words.results.qrOfCode}" /></p>
+    </div>`,
+    html`<div class="card">!${shownFacts(of, device, 'name', 'codeExpiresAt')}</div>`,
+  ];
 }
 
-/** Returns the rows of a guest list that need a look: those with a reason. A dry run shows the others as a number. */
-const rowsHtml = (rows: Awaited<ReturnType<Operations['guestImport']>>['rows']) =>
-  table(
-    'Rows to look at',
-    rows.filter(({ reason }) => reason !== null),
-    ({ line, outcome, reason }) => ({ line, outcome, reason }),
-  );
+/** Returns how many guests a list registered, and the rows that need a look: those with a reason. */
+function guestPage(of: PageRequest, { rows, ...summary }: ResultOf<'guestImport'>) {
+  const { words, format } = of;
+  const unclear = rows.filter(({ reason }) => reason !== null);
+  return [
+    statusHtml(summary.dryRun ? words.results.dryRun : words.results.imported),
+    html`<div class="card">
+      !${shownFacts(of, summary, 'registered', 'alreadyRegistered', 'duplicates', 'refused', 'ignoredColumns')}
+    </div>`,
+    listing({
+      caption: words.results.rowsToLookAt,
+      isTitled: true,
+      things: unclear,
+      empty: words.shell.none,
+      format,
+      columns: [
+        { head: words.results.line, cell: ({ line }) => line },
+        { head: words.results.outcome, cell: ({ outcome }) => shownValue(of, outcome) },
+        { head: words.results.reason, cell: ({ reason }) => shownValue(of, reason) },
+      ],
+    }),
+  ];
+}
 
-const everyField = (result: unknown) => fields({ ...Object(result) } as Cells);
+function passPage(of: PageRequest, check: ResultOf<'passVerify'>) {
+  const { results } = of.words;
+  const verdict = check.valid ? chip('ok', results.passValid) : chip('bad', results.passInvalid);
+  const { pass, ...facts } = check;
+  const told = pass ? { ...pass, ...facts } : { ...facts, fullName: null };
+  return [
+    html`<p role="status">!${verdict.text} ${check.problem === null ? '' : (of.words.values[`pass.${check.problem}`] ?? check.problem)}</p>`,
+    html`<div class="card">!${shownFacts(of, told, 'mode', 'validFrom', 'validUntil')}</div>`,
+  ];
+}
 
-/** Returns the code of a device as HTML: large, and as a QR code for its camera. */
-function codeHtml({ code, name, codeExpiresAt }: { code: string; name: string; codeExpiresAt: Date | null }) {
-  const picture = `data:image/svg+xml,${encodeURIComponent(encodeQR(code, 'svg', { border: 4 }))}`;
-  return html`<p>Open /door/ of the API on the device, and scan or type the code.</p>
-    <p class="code">${code}</p>
-    <p><img class="qr" src="${picture}" alt="QR code of the code above" /></p>
-    !${fields({ device: name, codeExpiresAt })}`;
+/** Returns a table of things with these fields. A pass reference is a link to the person. */
+function listingOf<Thing extends object>(of: PageRequest, things: readonly Thing[], ...names: (keyof Thing & string)[]) {
+  const cell = (thing: Thing, name: keyof Thing & string): Shown => {
+    const value = thing[name];
+    return name === 'passReference' && typeof value === 'string' ? passLink(value) : shownValue(of, value, name);
+  };
+  const columns = names.map((name): Column<Thing> => ({
+    head: fieldWords(of.words, name).label,
+    cell: (thing) => cell(thing, name),
+  }));
+  return listing({ caption: of.words.results.found, things, columns, empty: of.words.shell.none, format: of.format });
+}
+
+/** Resolves to what a job would act on, with the form that starts it. */
+async function previewPage(
+  of: PageRequest,
+  { first }: ResultOf<'jobCancelPreview'>,
+  { given }: Sent,
+  id: 'jobCancel' | 'jobResend',
+) {
+  const { about, parts } = await formPage(of, askedOf(of.operations)({ id }), given);
+  const people: Partial<Record<'fullName' | 'emailAddress' | 'passReference', unknown>>[] = first;
+  return [
+    html`<p class="sub">!${about instanceof Html ? about.text : html`${about ?? ''}`}</p>`,
+    ...parts,
+    listingOf(of, people, 'fullName', 'emailAddress', 'passReference'),
+  ];
 }

@@ -2,10 +2,10 @@ import { findPrincipal, openSession, revokeAccess } from '@floodgate/operators';
 import { Type, type Static } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
+import { keptTexts, textsOf, type Sent } from './forms/sent.ts';
 import type { Provider } from './identity-provider.ts';
 import type { ConsoleContext } from './operations.ts';
-import { alertHtml, type Texts } from './view/html.ts';
-import { address } from './view/html.ts';
+import { address, alertHtml, type Texts } from './view/html.ts';
 import { sendPage } from './view/page.ts';
 import { pathOf } from './view/path-of.ts';
 import type { Words } from './words/index.ts';
@@ -53,7 +53,7 @@ function formHtml({ name = '', problem = '', next = '', kept }: SignInForm, word
       !${next && hidden('next', next)} !${kept === undefined ? '' : hidden('kept', kept)}
       <p><button class="primary">${words.shell.signIn}</button></p>
     </form>
-    !${provider && html`<p><a href="/sign-in/provider">${signIn.at(provider.issuer.host)}</a></p>`}`;
+    !${provider && html`<p><a href="${address('/sign-in/provider', { next })}">${signIn.at(provider.issuer.host)}</a></p>`}`;
 }
 
 /** Answers with the page to sign in. */
@@ -64,15 +64,24 @@ export function sendSignIn(reply: FastifyReply, provider: Provider | undefined, 
 
 /**
  * Sends a browser that is not signed in to the page to sign in. It comes back to the page that it asked for, or
- * to the form that it sent, with the fields as they were filled.
+ * to the form that it sent, with the fields as they were filled, but without secrets.
  */
 export function askToSignIn(request: FastifyRequest, reply: FastifyReply, provider: Provider | undefined) {
   const { method, url, body, viewer } = request;
   if (method === 'GET' || method === 'HEAD')
     return reply.redirect(url === '/' ? '/sign-in' : address('/sign-in', { next: url }), 303);
-  if (!url.startsWith('/do/') || typeof body !== 'object') return reply.redirect('/sign-in', 303);
+  if (!url.startsWith('/do/')) return reply.redirect('/sign-in', 303);
+  // A body that is too large for strangers was not read. The form comes back empty.
+  if (typeof body !== 'object' || body === null)
+    return reply.redirect(address('/sign-in', { next: formOf(request) }), 303);
   const problem = viewer.words.forms.sessionEnded;
-  return sendSignIn(reply.code(401), provider, { problem, next: url, kept: JSON.stringify(body) });
+  return sendSignIn(reply.code(401), provider, { problem, next: url, kept: JSON.stringify(keptTexts(body)) });
+}
+
+/** Returns the address of the form that a request sends: the browser names it, with what it is about. */
+function formOf({ headers: { referer = '', host }, url }: FastifyRequest) {
+  const from = URL.parse(referer);
+  return from && from.host === host && from.pathname === url ? from.pathname + from.search : url;
 }
 
 /** Adds the pages to sign in and out with a password. */
@@ -113,14 +122,12 @@ export function addSignIn(app: FastifyInstance, { db, provider, cookies, signIn 
 function typedFields(kept = ''): Texts | undefined {
   try {
     const fields: unknown = JSON.parse(kept);
-    if (typeof fields !== 'object' || fields === null) return undefined;
-    return Object.fromEntries(
-      Object.entries(fields).flatMap(([name, value]: [string, unknown]) => {
-        if (typeof value === 'string') return [[name, value]];
-        return Array.isArray(value) ? [[name, value.map(String).join(',')]] : [];
-      }),
-    );
+    return typeof fields === 'object' && fields !== null ? textsOf(textsIn(fields)) : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** Returns the texts among values that can be anything. */
+const textsIn = (values: object): Sent =>
+  Object.fromEntries(Object.entries(values).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));

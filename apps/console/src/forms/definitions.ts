@@ -1,33 +1,77 @@
 import type { Static, TObject } from '@sinclair/typebox';
-import type { Operations } from '../operations.ts';
 import type { PageRequest } from '../add-page.ts';
+import type { Operations } from '../operations.ts';
 import type { Texts } from '../view/html.ts';
+import { accessForms } from './access-forms.ts';
+import { doorForms } from './door-forms.ts';
 import { eventForms } from './event-forms.ts';
+import { jobForms } from './job-forms.ts';
+import { mailForms } from './mail-forms.ts';
+import { partnerForms } from './partner-forms.ts';
+import { passForms } from './pass-forms.ts';
+import { registrationForms } from './registration-forms.ts';
 import { ticketForms } from './ticket-forms.ts';
+import { webhookForms } from './webhook-forms.ts';
 
-export type InputOf<Id extends keyof Operations> =
+type InputOf<Id extends keyof Operations> =
   Operations[Id] extends { input: infer Input extends TObject } ? Static<Input> : never;
 
-/** The form of an operation. Without one, the form asks for every field of the operation. */
-export interface FormDefinition<Input = Record<string, unknown>> {
-  /**
-   * Parts of the operation that have a form each, with the fields that it asks for: "capacity" of a ticket.
-   * The address of a part is that of the form with its name at the end.
-   */
-  parts?: Record<string, readonly (keyof Input & string)[]>;
-  /** Resolves to the values that the fields have now. A value that nobody changes is not sent. */
-  current?: (page: PageRequest, given: Texts) => Promise<Partial<Record<keyof Input & string, unknown>>>;
-  /** Resolves to HTML above the fields: whom and what it is about, how many, and what follows. */
-  about?: (page: PageRequest, given: Texts) => Promise<string>;
+/** What a form says about what it does. */
+export interface FormFacts {
+  /** Resolves to sentences above the fields: whom and what it is about, how many, and what follows. */
+  about?: (page: PageRequest, given: Texts) => Promise<readonly (string | false | undefined)[]>;
   /** It cannot be undone, or concerns many people. */
-  isDangerous?: boolean;
+  isDangerous?: boolean | ((given: Texts) => boolean);
   /** Resolves to how many it concerns. A large number must be typed before it happens. */
   concerns?: (page: PageRequest, given: Texts) => Promise<number>;
-  /** Returns the page that follows, if it is another one than that from which the form was opened. */
-  next?: (result: never, given: Texts) => string;
+  /** Returns the name of its texts, if they depend on what is given. */
+  texts?: (given: Texts) => string;
 }
 
-export type FormDefinitions = { [Id in keyof Operations]?: FormDefinition<InputOf<Id>> };
+/** A part of an operation that has a form of its own. */
+export interface FormPart<Field extends string = string> extends FormFacts {
+  /** The fields that it asks for. */
+  fields: readonly Field[];
+}
+
+/** The form of an operation. Without one, the form asks for every field of the operation. */
+export interface FormDefinition<Field extends string = string, Result = unknown> extends FormFacts {
+  /** What must be known before the form is shown: by default what the path of the operation names. */
+  subject?: readonly Field[];
+  /** The fields that it asks for, besides those that are required and not given. Default: all. */
+  fields?: readonly Field[];
+  /**
+   * Parts that have a form each: "capacity" of a ticket. The address of a part is that of the form with its
+   * name at the end.
+   */
+  parts?: Record<string, FormPart<Field>>;
+  /** Resolves to the values that the fields have now. A value that nobody changes is not sent. */
+  current?: (page: PageRequest, given: Texts) => Promise<Partial<Record<Field, unknown>> | undefined>;
+  /** Resolves to values that the form carries without asking: those of a preview. They are read when it is shown. */
+  carries?: (page: PageRequest, given: Texts) => Promise<Texts>;
+  /** Returns the page that follows, if it is another one than that from which the form was opened. */
+  next?(this: void, result: Result, given: Texts): string;
+}
+
+type ResultOf<Id extends keyof Operations> = Awaited<ReturnType<Operations[Id]['run']>>;
+
+export type FormDefinitions = {
+  [Id in keyof Operations]?: FormDefinition<keyof InputOf<Id> & string, ResultOf<Id>>;
+};
 
 /** The forms of operations, by the name of the operation. */
-export const FORMS: FormDefinitions = { ...ticketForms, ...eventForms };
+export const FORMS: FormDefinitions = {
+  ...eventForms,
+  ...ticketForms,
+  ...registrationForms,
+  ...partnerForms,
+  ...webhookForms,
+  ...mailForms,
+  ...passForms,
+  ...doorForms,
+  ...jobForms,
+  ...accessForms,
+};
+
+/** Returns the form of an operation, or an empty one. */
+export const formOf = (id: string): FormDefinition => new Map<string, FormDefinition>(Object.entries(FORMS)).get(id) ?? {};

@@ -1,13 +1,67 @@
+import type { PageRequest } from '../add-page.ts';
+import type { Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
+import { eventName, eventOf, mailOf, partnerOf } from './subjects.ts';
+
+/** Returns what says which event it is, and then what follows. */
+const aboutWith =
+  (follows: (page: PageRequest) => string) =>
+  async (page: PageRequest, given: Texts) => [await eventName(page, given), follows(page)];
+
+/** Resolves to how many attendees have got an e-mail with their pass. */
+const sentTo = async (page: PageRequest, given: Texts) => (await mailOf(page, given))?.sent ?? 0;
 
 export const eventForms = {
+  eventCreate: {
+    fields: ['name', 'passPrefix', 'mode', 'currency', 'duplicatePolicy', 'duplicateScope', 'cancelUntil'],
+    about: (page) => Promise.resolve([page.words.about.newEvent]),
+    next: ({ id }) => `/events/${id}`,
+  },
   eventUpdate: {
     parts: {
-      place: ['name', 'venue', 'startsAt', 'endsAt', 'timeZone'],
-      cancellation: ['cancelUntil', 'mailOperatorCancels', 'mailPartnerCancels'],
-      mail: ['language', 'replyTo'],
-      money: ['currency'],
+      place: {
+        fields: ['name', 'venue', 'startsAt', 'endsAt', 'timeZone'],
+        about: async (page, given) => {
+          const sent = page.format.number(await sentTo(page, given));
+          return [await eventName(page, given), page.words.about.place(sent)];
+        },
+      },
+      cancellation: {
+        fields: ['cancelUntil', 'mailOperatorCancels', 'mailPartnerCancels'],
+        about: aboutWith(({ words }) => words.about.cancellation),
+      },
+      mail: { fields: ['language', 'replyTo'], about: aboutWith(({ words }) => words.about.mail) },
+      money: { fields: ['currency'], about: aboutWith(({ words }) => words.about.money) },
     },
-    current: async ({ read, operations }, { eventId = '' }) => (await read(operations.eventShow, { eventId }))!,
+    current: eventOf,
+    about: async (page, given) => [await eventName(page, given)],
   },
+  eventNotifyHolders: {
+    concerns: sentTo,
+    about: async (page, given) => {
+      const event = await eventOf(page, given);
+      const sent = page.format.number(await sentTo(page, given));
+      const time = event?.startsAt ? page.format.span(event.startsAt, event.endsAt) : page.words.event.noTime;
+      const place = event?.venue ?? page.words.event.noPlace;
+      return [event?.name, `${time} · ${place}`, page.words.about.notifies(sent)];
+    },
+  },
+  eventArchive: { about: aboutWith(({ words }) => words.about.archive) },
+  eventRestore: { about: aboutWith(({ words }) => words.about.restore) },
+  eventGrant: {
+    subject: [],
+    about: async (page, given) => {
+      const partner = await partnerOf(page, given);
+      return [await eventName(page, given), partner?.name, page.words.about.grant];
+    },
+  },
+  eventRevoke: {
+    isDangerous: true,
+    about: async (page, given) => {
+      const partner = await partnerOf(page, given);
+      const event = await eventName(page, given);
+      return [partner ? page.words.about.revoke(partner.name, event) : event, page.words.about.revokeKeeps];
+    },
+  },
+  eventMove: { about: aboutWith(({ words }) => words.about.move) },
 } satisfies FormDefinitions;

@@ -1,13 +1,17 @@
-import type { TObject, TSchema } from '@sinclair/typebox';
+import type { TSchema } from '@sinclair/typebox';
 import { html } from 'ghtml';
-import type { Texts } from '../view/html.ts';
+import { decimalsOf } from '@floodgate/events/currency';
+import type { Format } from '../view/format.ts';
 import type { Viewer } from '../view/viewer.ts';
-import { fieldWords, ruleWords, valueWords } from '../words/index.ts';
+import { fieldWords, ruleWords } from '../words/index.ts';
 import { PROPOSALS, type Choice } from './choices.ts';
+import { ASKED, WAS } from './sent.ts';
 import { localText } from './times.ts';
 
 /** A field of a form, as a person sees it. */
 export interface Field {
+  /** The operation to which it belongs. */
+  operationId: string;
   name: string;
   schema: TSchema;
   isRequired: boolean;
@@ -15,86 +19,89 @@ export interface Field {
   choices: readonly Choice[] | undefined;
   /** The text that the field had when the form was shown, if the thing exists. */
   was: string | undefined;
+  /** The text in the field. */
+  text: string;
+  /** The rule that the text breaks. */
+  problem: string | undefined;
+  /** It gets the focus. */
+  isFirst: boolean;
 }
 
 const partsOf = (schema: TSchema): TSchema[] => (schema['anyOf'] as TSchema[] | undefined) ?? [schema];
 
 const hasType = (schema: TSchema, type: string) => partsOf(schema).some((part) => part['type'] === type);
 
-export const isTime = (schema: TSchema) => hasType(schema, 'Date');
+export const isTime = (schema: TSchema) => hasType(schema, 'Date') || schema.description === 'a time with an offset';
 export const isList = (schema: TSchema) => hasType(schema, 'array');
+export const isFlag = (schema: TSchema) => hasType(schema, 'boolean');
 export const mayBeNull = (schema: TSchema) => hasType(schema, 'null');
-const isNumber = (schema: TSchema) => hasType(schema, 'integer') || hasType(schema, 'number');
+export const isAmount = (schema: TSchema) => hasType(schema, 'number');
+const isNumber = (schema: TSchema) => hasType(schema, 'integer') || isAmount(schema);
 
-/** Returns the text that stands for a value in a form, with times in this zone. */
-export function textOf(schema: TSchema, value: unknown, zone: string): string {
+/** Returns the text that stands for a value in a form, as a person in this language and zone types it. */
+export function textOf(schema: TSchema, value: unknown, format: Format): string {
   if (value === null || value === undefined) return '';
-  if (value instanceof Date) return localText(value, zone);
-  if (Array.isArray(value)) return value.map((one) => textOf(schema, one, zone)).join(',');
-  if (typeof value === 'object') return JSON.stringify(value);
-  return String(value as string | number | boolean);
+  if (value instanceof Date) return localText(value, format.zone);
+  if (Array.isArray(value)) return value.map((one) => textOf(schema, one, format)).join(',');
+  if (typeof value === 'number' && !Number.isInteger(value)) {
+    const text = value.toFixed(decimalsOf(null));
+    return format.language === 'de' ? text.replace('.', ',') : text;
+  }
+  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
 }
 
-/** Returns the fields of an operation that a form asks for, in this order. */
-export function fieldsOf(
-  input: TObject,
-  names: readonly string[],
-  choices: ReadonlyMap<string, readonly Choice[]>,
-  was: Texts,
-): Field[] {
-  return names.map((name) => ({
-    name,
-    schema: input.properties[name]!,
-    isRequired: input.required?.includes(name) ?? false,
-    choices: choices.get(name),
-    was: was[name],
-  }));
-}
-
-interface FieldOptions {
-  /** The text in the field. */
-  text: string;
-  /** The rule that the text breaks. */
-  problem: string | undefined;
-  viewer: Viewer;
-}
-
-/** Returns a field with its label, its rule, and what is wrong with the text in it. */
-export function fieldHtml(field: Field, { text, problem, viewer }: FieldOptions) {
-  const { name, schema, isRequired, was } = field;
+/** Returns a field with its label, an example or its rule, and what is wrong with the text in it. */
+export function fieldHtml(field: Field, viewer: Viewer) {
+  const { operationId, name, schema, isRequired, was, problem } = field;
   const { words } = viewer;
-  const { label, hint } = fieldWords(words, name, schema.description);
-  const about = [hint, !isRequired && was === undefined && words.forms.mayBeEmpty].filter(Boolean).join('; ');
-  const attributes = html`id="${name}" name="${name}" aria-describedby="${name}-hint"
-  !${isRequired ? 'required' : ''} !${problem === undefined ? '' : 'aria-invalid="true"'}`;
+  const { label, hint } = fieldWords(words, name, { rule: schema.description, operationId });
+  const isOptional = !isRequired && was === undefined && !isFlag(schema);
+  const about = [hint, isOptional && words.forms.mayBeEmpty].filter(Boolean).join(' · ');
   const problemHtml =
     problem !== undefined && html`<strong>${words.forms.notValid}:</strong> ${ruleWords(words, problem)}`;
-  const control = controlHtml(field, attributes, text, viewer);
-  const wasHtml = was === undefined ? '' : html`<input type="hidden" name="was.${name}" value="${was}" />`;
+  const attributes = html`aria-describedby="${name}-hint" !${problem === undefined ? '' : 'aria-invalid="true"'}
+  !${field.isFirst ? 'autofocus' : ''}`;
   return html`<div class="field">
-    !${isList(schema) && field.choices ? '' : html`<label for="${name}">${label}</label>`}
-    !${control === undefined ? boxesHtml(field, label, text) : control} !${wasHtml}
+    !${isFlag(schema) ? boxHtml(field, label, attributes) : labelledHtml(field, label, attributes, viewer)}
+    <input type="hidden" name="${ASKED + name}" value="" />
+    !${was === undefined ? '' : html`<input type="hidden" name="${WAS + name}" value="${was}" />`}
     <p class="hint" id="${name}-hint">!${problemHtml || html`${about}`}</p>
   </div>`;
 }
 
-/** Returns the control of a field. Undefined: it has a box for each choice. */
-function controlHtml({ name, schema, isRequired, choices }: Field, attributes: string, text: string, viewer: Viewer) {
-  const { words } = viewer;
-  if (choices && isList(schema)) return undefined;
-  const chosen = choices ?? wordsOfSchema(schema)?.map((value) => ({ value, name: valueWords(words, value) }));
-  if (chosen) {
-    const all = isRequired && text !== '' ? chosen : [{ value: '', name: words.forms.choose }, ...chosen];
-    const option = (one: Choice) =>
-      html`<option value="${one.value}" !${one.value === text ? 'selected' : ''}>${one.name}</option>`;
-    return html`<select !${attributes}>
-      !${all.map(option)}
-    </select>`;
-  }
+/** Returns one box for yes and no. */
+const boxHtml = ({ name, text }: Field, label: string, attributes: string) =>
+  html`<label class="box" for="${name}"
+    ><input type="checkbox" id="${name}" name="${name}" value="true" !${attributes}
+      !${text === 'true' ? 'checked' : ''} />
+    ${label}</label
+  >`;
+
+function labelledHtml(field: Field, label: string, attributes: string, viewer: Viewer) {
+  const { name, schema, choices, isRequired } = field;
+  if (choices && isList(schema)) return boxesHtml(field, choices, label);
+  const all = html`id="${name}" name="${name}" !${attributes} !${isRequired ? 'required' : ''}`;
+  const control = choices ? selectHtml(field, choices, all, viewer) : inputHtml(field, all);
+  return html`<label for="${name}">${label}</label> !${control}`;
+}
+
+function selectHtml({ text, was }: Field, choices: readonly Choice[], attributes: string, { words }: Viewer) {
+  // What has a value keeps one.
+  const open = was === undefined || was === '' ? [{ value: '', name: words.forms.choose }] : [];
+  const isForeign = text !== '' && !choices.some(({ value }) => value === text);
+  const all = [...open, ...choices, ...(isForeign ? [{ value: text, name: text }] : [])];
+  const option = (one: Choice) =>
+    html`<option value="${one.value}" !${one.value === text ? 'selected' : ''}>${one.name}</option>`;
+  return html`<select !${attributes}>
+    !${all.map(option)}
+  </select>`;
+}
+
+function inputHtml({ name, schema, text }: Field, attributes: string) {
   // The first line break after the tag is no part of the text.
   if (schema['contentMediaType'] === 'text/csv')
     return html`<textarea !${attributes} rows="12">${`\n${text}`}</textarea>`;
-  if (isTime(schema)) return html`<input type="datetime-local" !${attributes} value="${text}" />`;
+  if (isTime(schema)) return html`<input type="datetime-local" step="any" !${attributes} value="${text}" />`;
   const proposals = PROPOSALS[name]?.();
   const list = proposals
     ? html`<datalist id="${name}-list">
@@ -107,26 +114,18 @@ function controlHtml({ name, schema, isRequired, choices }: Field, attributes: s
 }
 
 /** Returns a box for each choice of a list. */
-function boxesHtml({ name, choices = [] }: Field, label: string, text: string) {
+function boxesHtml({ name, text, problem, isFirst }: Field, choices: readonly Choice[], label: string) {
   const chosen = new Set(text.split(','));
+  const invalid = problem === undefined ? '' : 'aria-invalid="true"';
   return html`<fieldset aria-describedby="${name}-hint">
     <legend>${label}</legend>
     !${choices.map(
       (one, index) =>
-        html`<label class="box"
+        html`<label class="box" for="${name}-${index}"
           ><input type="checkbox" id="${name}-${index}" name="${name}" value="${one.value}"
-            !${chosen.has(one.value) ? 'checked' : ''} />
+            !${chosen.has(one.value) ? 'checked' : ''} !${index === 0 && isFirst ? 'autofocus' : ''} !${invalid} />
           ${one.name}</label
         >`,
     )}
   </fieldset>`;
-}
-
-/** Returns the words that a field can have. Undefined: any text. */
-function wordsOfSchema(schema: TSchema): string[] | undefined {
-  if (schema['type'] === 'boolean') return ['true', 'false'];
-  const words = (schema['anyOf'] as TSchema[] | undefined)?.map((one): unknown =>
-    one['type'] === 'null' ? 'none' : one['const'],
-  );
-  return words?.every((word) => typeof word === 'string') ? words : undefined;
 }

@@ -1,3 +1,5 @@
+export const HOUR_MS = 3_600_000;
+
 /** A date and a time of a form, without a zone: "2026-12-04T11:00". */
 const LOCAL = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 

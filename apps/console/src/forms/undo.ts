@@ -1,9 +1,11 @@
 import { differencesOf, type AuditEntry } from '@floodgate/audit';
 import type { Operation } from '@floodgate/operators';
 import { html } from 'ghtml';
-import type { Operations } from '../operations.ts';
+import type { PageRequest } from '../add-page.ts';
+import { mayOpen, type Operations } from '../operations.ts';
 import type { Texts } from '../view/html.ts';
 import type { Words } from '../words/index.ts';
+import { WAS } from './sent.ts';
 
 /** The field that names the subject of a change in the audit log, by the kind of the subject. */
 const FIELD_OF_KIND: Partial<Record<string, string>> = {
@@ -11,46 +13,151 @@ const FIELD_OF_KIND: Partial<Record<string, string>> = {
   ticket: 'ticketId',
   partner: 'partnerId',
   webhook: 'webhookId',
-};
-
-/** Operations that take each other back, if both name the same thing. */
-const OPPOSITES: { [Id in keyof Operations]?: keyof Operations } = {
-  eventArchive: 'eventRestore',
-  eventRestore: 'eventArchive',
-  ticketStopAll: 'ticketResumeAll',
-  ticketResumeAll: 'ticketStopAll',
-  mailPause: 'mailResume',
-  mailResume: 'mailPause',
-  webhookPause: 'webhookResume',
-  webhookResume: 'webhookPause',
+  gate: 'gateId',
+  job: 'jobId',
 };
 
 /** What takes a change back: an operation and its fields. */
 export interface Undo {
   operation: Operation;
   fields: Texts;
+  /** What stays although the change is taken back. */
+  note?: string;
 }
 
-/** Returns what takes a change back. Undefined: nothing does. */
-export function undoOf(operations: Operations, operation: Operation, change: AuditEntry): Undo | undefined {
-  const [kind = '', id = ''] = change.subject.split(':');
-  const subjectField = FIELD_OF_KIND[kind];
-  if (!subjectField) return undefined;
-  const opposite = OPPOSITES[operation.id as keyof Operations];
-  if (opposite) return { operation: operations[opposite], fields: { [subjectField]: id } };
-  if (operation.method !== 'PATCH') return undefined;
-  const settings = differencesOf(change);
-  const known = settings.filter(({ name, isNew }) => !isNew && Object.hasOwn(operation.input.properties, name));
+/** A change that was made, with the fields that name its subject. */
+interface Made {
+  ids: Texts;
+  change: AuditEntry;
+}
+
+type UndoOf = (made: Made) => [id: keyof Operations, fields: Texts] | undefined;
+
+/** Returns what undoes an operation by another one on the same thing. */
+const by =
+  (id: keyof Operations, field: string): UndoOf =>
+  ({ ids }) => {
+    const value = ids[field];
+    return value ? [id, { [field]: value }] : undefined;
+  };
+
+/** Returns what undoes a grant by its opposite. */
+const byGrant =
+  (id: keyof Operations, state: 'before' | 'after'): UndoOf =>
+  ({ ids, change }) => {
+    const partner = change[state]?.['grantedTo'];
+    return typeof partner === 'number' ? [id, { ...only(ids, 'eventId'), partnerId: String(partner) }] : undefined;
+  };
+
+const only = (ids: Texts, field: string): Texts => ({ [field]: ids[field] ?? '' });
+
+/** Returns what sets a setting of a partner as it was. */
+const bySetting =
+  (id: keyof Operations, setting: string): UndoOf =>
+  ({ ids, change }) => [id, { ...only(ids, 'partnerId'), [setting]: textOf(change.before?.[setting]) }];
+
+interface StoredAllocation {
+  partnerId: number;
+  reserved: number;
+  cap: number | null;
+  releasesAt: string | null;
+}
+
+/** Returns what gives a partner the seats that it had. */
+const byAllocation: UndoOf = ({ ids, change }) => {
+  const [was, is] = [change.before, change.after].map((state) => state?.['allocation'] as StoredAllocation | null);
+  const partnerId = (was ?? is)?.partnerId;
+  if (partnerId === undefined) return undefined;
+  const { reserved, cap, releasesAt } = was ?? { reserved: 0, cap: null, releasesAt: null };
+  const fields = { partnerId: String(partnerId), reserved: String(reserved), cap: textOf(cap) };
+  return ['ticketAllocate', { ...only(ids, 'ticketId'), ...fields, releasesAt: textOf(releasesAt) }];
+};
+
+/** The audit log has no addresses, so only that there was none is known. */
+const byContact: UndoOf = ({ ids, change }) =>
+  change.before?.['contact'] === 'none'
+    ? ['partnerContact', { ...only(ids, 'partnerId'), contactEmail: 'none' }]
+    : undefined;
+
+/** What undoes an operation that is no change of settings, by the name of the operation. */
+const UNDOS: { [Id in keyof Operations]?: UndoOf } = {
+  eventArchive: by('eventRestore', 'eventId'),
+  eventRestore: by('eventArchive', 'eventId'),
+  eventGrant: byGrant('eventRevoke', 'after'),
+  eventRevoke: byGrant('eventGrant', 'before'),
+  ticketStopAll: by('ticketResumeAll', 'eventId'),
+  ticketResumeAll: by('ticketStopAll', 'eventId'),
+  ticketAllocate: byAllocation,
+  mailEnable: by('mailDisable', 'eventId'),
+  mailPause: by('mailResume', 'eventId'),
+  mailResume: by('mailPause', 'eventId'),
+  webhookPause: by('webhookResume', 'webhookId'),
+  webhookResume: by('webhookPause', 'webhookId'),
+  jobPause: by('jobResume', 'jobId'),
+  jobResume: by('jobPause', 'jobId'),
+  partnerContact: byContact,
+  partnerLimit: bySetting('partnerLimit', 'requestsPerSecond'),
+  partnerWeigh: bySetting('partnerWeigh', 'weight'),
+  partnerDisable: bySetting('partnerDisable', 'disabled'),
+};
+
+/** What a change of settings notes besides them. It cannot be undone, and the settings can. */
+const NOTED = new Set(['endedHolds']);
+
+/** Returns the text that stands for a stored value. */
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  return Array.isArray(value) ? value.join(',') : String(value as string | number | boolean);
+}
+
+/** Returns the fields that set what a change of settings changed as it was. Undefined: not all of them are known. */
+function settingsBefore({ properties }: Operation['input'], change: AuditEntry): Texts | undefined {
+  const settings = differencesOf(change).filter(({ name }) => !NOTED.has(name));
+  const known = settings.filter(({ name, isNew }) => !isNew && Object.hasOwn(properties, name));
   if (known.length === 0 || known.length < settings.length) return undefined;
-  const texts = known.map(({ name, was }) => [name, was === null ? 'none' : String(was as string | number)]);
-  return { operation, fields: { [subjectField]: id, ...(Object.fromEntries(texts) as Texts) } };
+  const texts = known.flatMap(({ name, was, is }) => {
+    const text = [name, textOf(was)];
+    // An empty text counts only where there was another one.
+    return was === '' ? [text, [WAS + name, textOf(is)]] : [text];
+  });
+  return Object.fromEntries(texts) as Texts;
+}
+
+/** Resolves to the fields that name the subject of a change, and its event. */
+async function idsOf({ params, read, operations }: PageRequest, { subject }: AuditEntry): Promise<Texts> {
+  const [kind = '', id = ''] = subject.split(':');
+  const field = FIELD_OF_KIND[kind];
+  const named: Texts = { ...params, ...(field && { [field]: id }) };
+  if (named['eventId'] || kind !== 'ticket') return named;
+  const ticket = await read(operations.ticketShow, { ticketId: id });
+  return { ...named, eventId: String(ticket?.eventId ?? '') };
+}
+
+/** Resolves to what takes a change back, if the operator may do that. Undefined: nothing does. */
+export async function undoOf(page: PageRequest, operation: Operation, change: AuditEntry): Promise<Undo | undefined> {
+  const ids = await idsOf(page, change);
+  const undo = undoBy(page.operations, operation, { ids, change });
+  if (!undo || !mayOpen(page.operator, undo.operation, page.may)) return undefined;
+  const { forms } = page.words;
+  if ('price' in undo.fields) return { ...undo, note: forms.undoPrice };
+  return change.after?.['endedHolds'] === undefined ? undo : { ...undo, note: forms.undoHolds };
+}
+
+function undoBy(operations: Operations, operation: Operation, made: Made): Undo | undefined {
+  const [id, fields] = UNDOS[operation.id as keyof Operations]?.(made) ?? [];
+  if (id && fields) return { operation: operations[id], fields };
+  if (operation.method !== 'PATCH') return undefined;
+  const settings = settingsBefore(operation.input, made.change);
+  const inPath = Array.from(operation.path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
+  if (!settings || inPath.some((name) => !made.ids[name])) return undefined;
+  return { operation, fields: { ...Object.fromEntries(inPath.map((name) => [name, made.ids[name]!])), ...settings } };
 }
 
 /** Returns a button that takes a change back, and then shows a page. */
-export const undoHtml = ({ operation, fields }: Undo, back: string, words: Words) =>
+export const undoHtml = ({ operation, fields, note }: Undo, back: string, words: Words) =>
   html`<form class="inline" method="post" action="/do/${operation.id}">
     !${Object.entries({ ...fields, back }).map(
       ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
     )}
-    <button>${words.forms.undo}</button>
+    <button>${words.forms.undo}</button> !${note ? html`<span class="soft">${note}</span>` : ''}
   </form>`;

@@ -30,18 +30,42 @@ export const wordsOf = (name: string) =>
     .replaceAll(/[A-Z]+/g, (letters) => ` ${letters.toLowerCase()}`)
     .replace(/^./, (first) => first.toUpperCase());
 
-/** Returns the label and the hint of a field. Without texts of its own: its name in words, and its rule. */
-export function fieldWords(words: Words, name: string, rule = ''): Required<FieldWords> {
-  const { label = wordsOf(name), hint = ruleWords(words, rule) }: Partial<FieldWords> = words.fields[name] ?? {};
+/**
+ * Returns the label and the hint of a field. An operation can have texts of its own for it. Without texts: its
+ * name in words, and its rule.
+ */
+export function fieldWords(
+  words: Words,
+  name: string,
+  { rule = '', operationId = '' }: { rule?: string | undefined; operationId?: string } = {},
+): Required<FieldWords> {
+  const texts: Partial<FieldWords> = words.fields[`${operationId}.${name}`] ?? words.fields[name] ?? {};
+  const { label = wordsOf(name), hint = ruleWords(words, rule) } = texts;
   return { label, hint };
 }
 
-/** Returns a rule of an operation in this language. A rule without a translation stays as it is. */
-export const ruleWords = (words: Words, rule: string) => words.rules[rule] ?? rule;
+/** Returns a rule or a reason of an operation in this language. One without a translation stays as it is. */
+export function ruleWords({ rules, rulePatterns }: Words, rule: string): string {
+  const known = rules[rule];
+  if (known !== undefined) return known;
+  const [pattern, text] = rulePatterns.find(([one]) => one.test(rule)) ?? [];
+  return pattern && text !== undefined ? rule.replace(pattern, text) : rule;
+}
 
-/** Returns a word that stands for a state or a choice in this language. */
-export const valueWords = (words: Words, value: string) => words.values[value] ?? value;
+/**
+ * Returns a word that stands for a state or a choice in this language. A field can have a word of its own for
+ * it.
+ */
+export const valueWords = ({ values }: Words, value: string, field = '') =>
+  values[`${field}.${value}`] ?? values[value] ?? value;
 
-/** Returns the texts of an operation. Without texts of its own: its summary in English. */
-export const operationWords = (words: Words, { id, summary }: { id: string; summary: string }): OperationWords =>
-  words.operations[id] ?? { link: summary, title: summary, button: summary };
+/**
+ * Returns the texts of an operation, or of a part of it: "ticketUpdate/capacity". Without texts of its own: its
+ * summary in English.
+ */
+export const operationWords = (
+  words: Words,
+  { id, summary }: { id: string; summary: string },
+  name = id,
+): OperationWords =>
+  words.operations[name] ?? words.operations[id] ?? { link: summary, title: summary, button: summary };

@@ -1,13 +1,15 @@
 import type { Words } from '../index.ts';
+import { about } from './about.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
 import { operations } from './operations.ts';
-import { rules } from './rules.ts';
+import { results } from './results.ts';
+import { rulePatterns, rules } from './rules.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
 import { tickets } from './tickets.ts';
 import { values } from './values.ts';
 
 /** All texts of the console in German. The compiler finds one that is missing. */
-export const de: Words = { shell, signIn, forms, fields, operations, rules, values, event, tickets };
+export const de: Words = { about, shell, signIn, forms, fields, operations, results, rules, rulePatterns, values, event, tickets };

@@ -1,2 +1,5 @@
-/** Rules of operations, as they have them. In English there is nothing to translate. */
+/** Rules and reasons of operations, as they have them. In English there is nothing to translate. */
 export const rules: Record<string, string> = {};
+
+/** Rules with a changing part, and what stands in their place. */
+export const rulePatterns: readonly (readonly [rule: RegExp, text: string])[] = [];

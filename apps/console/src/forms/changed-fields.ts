@@ -1,0 +1,74 @@
+import type { TObject, TSchema } from '@sinclair/typebox';
+import { InvalidInput } from '@floodgate/service';
+import type { PageRequest } from '../add-page.ts';
+import type { Texts } from '../view/html.ts';
+import { isZone } from '../view/viewer.ts';
+import { factsOf, type Asked } from './asked.ts';
+import { isAmount, isFlag, isList, isTime, mayBeNull } from './fields.ts';
+import { ASKED, isGiven, TYPED, WAS } from './sent.ts';
+import { instantText } from './times.ts';
+
+/** A number of people from which on it must be typed. */
+export const LARGE = 100;
+
+/** Nothing in a form was changed, so nothing happens. */
+export class Unchanged extends Error {
+  override name = 'Unchanged';
+}
+
+/** Throws if a form concerns many, and their number was not typed. */
+export async function assertTyped(page: PageRequest, asked: Asked, given: Texts) {
+  const count = (await factsOf(asked).concerns?.(page, given)) ?? 0;
+  if (count < LARGE || (given[TYPED] ?? '').replaceAll(/\D/g, '') === String(count)) return;
+  throw new InvalidInput({ [TYPED]: page.words.forms.wrongNumber });
+}
+
+/**
+ * Returns the fields of a form that somebody changed, as operations take them. A field that was emptied stands
+ * for none, if there can be none. Throws Unchanged if the thing exists, and no field is other than before.
+ */
+export function changedFields(page: PageRequest, { operation, definition }: Asked, given: Texts) {
+  const zone = isZone(given['timeZone']) ? given['timeZone'] : page.format.zone;
+  const changed: Texts = {};
+  for (const [name, schema] of Object.entries(operation.input.properties)) {
+    const text = sentText(schema, name, given);
+    // An empty field is absent, unless it had a text.
+    if (text === undefined || (text === '' && !given[WAS + name])) continue;
+    if (isAsBefore(schema, name, text, given)) continue;
+    changed[name] = meantText(schema, text, { was: given[WAS + name], zone });
+  }
+  const before = Object.keys(given).filter((name) => name.startsWith(WAS));
+  const isChanged = before.some((name) => changed[name.slice(WAS.length)] !== undefined);
+  if (definition.current && before.length > 0 && !isChanged && !hasGivenChange(operation.input, given))
+    throw new Unchanged();
+  return changed;
+}
+
+/** Returns the text of a field. A browser sends nothing for boxes that are not checked. */
+function sentText(schema: TSchema, name: string, given: Texts) {
+  if (given[name] !== undefined || given[ASKED + name] === undefined) return given[name];
+  if (isList(schema)) return '';
+  return isFlag(schema) && given[WAS + name] !== undefined ? 'false' : undefined;
+}
+
+/**
+ * Returns whether a field has the text that it had when the form was shown. A form that changes the zone keeps
+ * what the clock shows, so its times change.
+ */
+function isAsBefore(schema: TSchema, name: string, text: string, given: Texts) {
+  if (text !== given[WAS + name]) return false;
+  const { timeZone } = given;
+  const isMoved = isTime(schema) && text !== '' && isZone(timeZone) && timeZone !== given[`${WAS}timeZone`];
+  return !isMoved || given[`${WAS}timeZone`] === undefined;
+}
+
+/** Returns the text that an operation takes in place of what a person types. */
+function meantText(schema: TSchema, text: string, { was, zone }: { was: string | undefined; zone: string }) {
+  if (text === '' && was && mayBeNull(schema)) return 'none';
+  if (isTime(schema)) return instantText(text, zone);
+  return isAmount(schema) ? text.replace(/^(\d+),(\d{1,2})$/, '$1.$2') : text;
+}
+
+/** Returns whether a link gave the form more than what it is about: that the sale stops. */
+const hasGivenChange = ({ properties }: TObject, given: Texts) =>
+  Object.keys(properties).some((name) => name !== 'name' && !/Id$/.test(name) && isGiven(given, name));

@@ -1,0 +1,97 @@
+import { differencesOf, readAuditLog, type AuditEntry } from '@floodgate/audit';
+import { eventsWith, type Operation } from '@floodgate/operators';
+import { html } from 'ghtml';
+import type { PageRequest } from '../add-page.ts';
+import { address, type Shown } from '../view/html.ts';
+import { listing } from '../view/listing.ts';
+import { fieldWords, operationWords } from '../words/index.ts';
+import { shownValue } from './shown.ts';
+import { undoHtml, undoOf } from './undo.ts';
+
+// The page after a form shows what the form has saved.
+
+const LATEST_MS = 60_000;
+/** Of one operation: one for each ticket that was taken off sale. */
+const MOST_CHANGES = 50;
+
+/** Resolves to the changes that an operator has just made by an operation, all of one moment. */
+async function latestChanges({ db, operator }: PageRequest, { action }: Pick<Operation, 'action'>) {
+  const events = eventsWith(operator, 'audit:read');
+  if (action === undefined || events?.length === 0) return [];
+  const since = new Date(Date.now() - LATEST_MS);
+  const latest = await readAuditLog(db, { actor: operator.name, action, since, events, limit: MOST_CHANGES });
+  return latest.filter(({ at }) => at.getTime() === latest[0]!.at.getTime());
+}
+
+/** Resolves to what the form named in the address of a page has changed. Empty: no form was before it. */
+export async function doneHtml(page: PageRequest) {
+  const name = page.query['done'] ?? '';
+  const operation = Object.values<Operation>(page.operations).find(({ id }) => id === name.split('/', 1)[0]);
+  if (!operation) return '';
+  const { words } = page;
+  const changes = await latestChanges(page, operation);
+  const undo = changes[0] && (await undoOf(page, operation, changes[0]));
+  const back = address(page.url.split('?', 1)[0]!);
+  const saved = await savedOf(page, changes);
+  return html`<div class="done" role="status">
+    <p>
+      <strong>${words.forms.done}: ${operationWords(words, operation, name).title}</strong>
+      !${undo ? undoHtml(undo, back, words) : ''}
+    </p>
+    !${saved.length > 0 ? savedHtml(page, saved) : ''}
+  </div>`;
+}
+
+interface Saved {
+  name: string;
+  was: Shown;
+  is: Shown;
+  isNew: boolean;
+}
+
+const FLAT = ['reserved', 'cap', 'releasesAt'];
+
+/** Returns the settings that changes differ in. Those of an allocation are each one. */
+function differences(change: AuditEntry) {
+  return differencesOf(change).flatMap((one) => {
+    if (one.name !== 'allocation') return [one];
+    const [was, is] = [one.was, one.is].map((state) => new Map(Object.entries(Object(state) as object)));
+    return FLAT.map((name) => ({ name, was: was!.get(name) ?? null, is: is!.get(name) ?? null, isNew: false })).filter(
+      (flat) => flat.was !== flat.is,
+    );
+  });
+}
+
+/** Resolves to what changes have saved, each once, with names in place of ids. */
+async function savedOf(page: PageRequest, changes: readonly AuditEntry[]): Promise<Saved[]> {
+  const all = changes.flatMap(differences);
+  const each = new Map(all.map((one) => [JSON.stringify([one.name, one.was, one.is]), one]));
+  const names = await namesOf(page, [...each.values()].map(({ name }) => name));
+  const shown = (name: string, value: unknown) =>
+    names.get(`${name} ${String(value)}`) ?? shownValue(page, value, name);
+  return [...each.values()].map(({ name, was, is, isNew }) => ({ name, was: shown(name, was), is: shown(name, is), isNew }));
+}
+
+/** Resolves to the names of partners that a change names by their id. */
+async function namesOf({ read, operations }: PageRequest, fields: readonly string[]) {
+  if (!fields.includes('grantedTo')) return new Map<string, string>();
+  const partners = (await read(operations.partnerList, {})) ?? [];
+  return new Map(partners.map(({ id, name }) => [`grantedTo ${id}`, name]));
+}
+
+function savedHtml({ words, format }: PageRequest, saved: readonly Saved[]) {
+  return listing({
+    caption: words.forms.setting,
+    things: saved,
+    empty: '',
+    format,
+    columns: [
+      { head: words.forms.setting, cell: ({ name }) => fieldWords(words, name).label },
+      saved.some(({ isNew }) => !isNew) && {
+        head: words.forms.before,
+        cell: ({ was, isNew }) => (isNew ? null : was),
+      },
+      { head: words.forms.after, cell: ({ is }) => is },
+    ],
+  });
+}

@@ -1,0 +1,33 @@
+import type { FormDefinitions } from './definitions.ts';
+import { deviceOf, eventName, gateOf } from './subjects.ts';
+
+export const doorForms = {
+  gateCreate: { about: async (page, given) => [await eventName(page, given), page.words.about.newGate] },
+  gateUpdate: {
+    current: gateOf,
+    about: async (page, given) => {
+      const gate = await gateOf(page, given);
+      const { format, words } = page;
+      return [gate && words.about.gate(gate.name, format.number(gate.admitted), format.number(gate.inside))];
+    },
+  },
+  deviceCreate: { about: async (page, given) => [await eventName(page, given), page.words.about.newDevice] },
+  deviceCode: {
+    about: async (page, given) => [(await deviceOf(page, given))?.name, page.words.about.deviceCode],
+  },
+  deviceRevoke: {
+    isDangerous: true,
+    about: async (page, given) => {
+      const device = await deviceOf(page, given);
+      if (!device) return [];
+      const { format, words } = page;
+      const { name, received, lastCounter } = device;
+      const missing = lastCounter - received;
+      return [
+        words.about.device(name, format.number(received)),
+        missing > 0 && words.about.deviceMisses(format.number(missing)),
+        words.about.deviceRevoke,
+      ];
+    },
+  },
+} satisfies FormDefinitions;
