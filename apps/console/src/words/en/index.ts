@@ -1,3 +1,10 @@
+import { access, account } from './access.ts';
+import { audit } from './audit.ts';
+import { deliveries } from './deliveries.ts';
+import { help } from './help.ts';
+import { partnerPages } from './partner-pages.ts';
+import { refusals } from './refusals.ts';
+import { webhooks } from './webhooks.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
@@ -9,4 +16,22 @@ import { tickets } from './tickets.ts';
 import { values } from './values.ts';
 
 /** All texts of the console in English. Each subject has a file. */
-export const en = { shell, signIn, forms, fields, operations, rules, values, event, tickets };
+export const en = {
+  shell,
+  signIn,
+  forms,
+  fields,
+  operations,
+  rules,
+  values,
+  event,
+  tickets,
+  partnerPages,
+  refusals,
+  webhooks,
+  deliveries,
+  access,
+  account,
+  audit,
+  help,
+};
