@@ -83,7 +83,7 @@ function leadToPages(tokens: readonly Token[], folder: string) {
   for (const token of tokens) {
     if (token.type === 'link_open') {
       open.push(token);
-      const href = hrefOf(token.attrGet('href') ?? '', folder);
+      const href = hrefOf(String(token.attrGet('href') ?? ''), folder);
       if (href !== undefined) token.attrSet('href', href);
       else Object.assign(token, { tag: 'span', attrs: null });
     } else if (token.type === 'link_close') token.tag = open.pop()?.tag ?? 'span';

@@ -56,7 +56,13 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Serves the console and the operator API. Resolves when it listens. */
+/** Routes that are not for people who look at pages. */
+const NO_PAGES = /^\/(operator|assets|health\/(live|ready))(\/|$)/;
+
+/**
+ * Serves the console and the operator API. Resolves when it listens, with the addresses of all pages, so that
+ * tests can walk over them.
+ */
 export async function startConsole(config: ConsoleConfig, log: Logger) {
   const provider = providerOf(config);
   await using opened = new AsyncDisposableStack();
@@ -74,6 +80,10 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     forceCloseConnections: true,
   });
   opened.defer(() => app.close());
+  const pages: string[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    if (method === 'GET' && !NO_PAGES.test(url)) pages.push(url);
+  });
   app.addHook(
     'onRequest',
     async (request, reply) => void reply.headers({ ...HEADERS, 'x-request-id': request.id }),
@@ -106,7 +116,7 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
   log.info(`listening at ${baseUrl}`);
-  return Object.assign(opened.move(), { baseUrl });
+  return Object.assign(opened.move(), { baseUrl, pages });
 }
 
 /** Serves the requests by route and status, their times, the connections to Postgres and the process itself. */
