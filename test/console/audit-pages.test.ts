@@ -5,14 +5,14 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
 import { createFixture } from '../harness/fixture.ts';
-import { textOf } from '../harness/page-text.ts';
+import { decoded, textOf } from '../harness/page-text.ts';
 import { createThings } from '../harness/things-of-event.ts';
 
 const { test, given } = consoleTest();
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** An action has its name in the audit log: "ticket.update". */
-const NAMED = /(?:name: |define\w+\(\s*|insertAuditEntries\([^)]*?, )'([a-z]+\.[a-z]+(?:-[a-z]+)*)'/g;
+const NAMED = /(?:name: |define(?:Change|Archive)\(|insertAuditEntries\(\w+, \w+, )'([a-z]+\.[a-z]+(?:-[a-z]+)*)'/g;
 /** Names of files, which look alike. */
 const NO_ACTIONS = new Set(['pass.png', 'event.ics']);
 
@@ -85,8 +85,8 @@ test('the list is limited to an event, a person, an action or a thing, and has p
   expect(await count(`subject=ticket:${ticketId}&action=ticket.update`)).toEqual({ capacity: 50, venue: false });
   expect(await count(`action=event.update&actor=${encodeURIComponent(name)}`)).toEqual({ capacity: 0, venue: true });
   const first = await show(`/audit?subject=ticket:${ticketId}`, cookie);
-  const [, older = ''] = /href="(\/audit\?[^"]*after=[^"]*)"/.exec(first) ?? [];
-  const rest = textOf(await show(older.replaceAll('&#38;', '&'), cookie));
+  const [, older = ''] = /href="(\/audit\?[^"]*after=[^"]*)"/.exec(decoded(first)) ?? [];
+  const rest = textOf(await show(older, cookie));
   expect(rest.match(/changed the capacity of Balcony/g)).toHaveLength(10);
   expect(rest).toContain('Newest changes');
   expect((await given.request('/audit?after=forged', { headers: { cookie } })).status).toBe(422);

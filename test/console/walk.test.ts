@@ -30,6 +30,9 @@ const MARK = 'marked-by-data';
 /** A name of 240 characters with markup, from right to left, and with a word that is wider than a telephone. */
 const LONG = `<b class="${MARK}">Fête</b> & "مهرجان الموسيقى" ${'Donaudampfschifffahrtsgesellschaft'.repeat(6)}`.slice(0, 240);
 
+/** Words that the examples use as names and reasons. */
+const OF_DATA = new Set(['test', 'tests']);
+
 /** Addresses that belong to another site, or answer with no page. */
 const ELSEWHERE = ['/sign-in/provider', '/sign-in/callback'];
 
@@ -173,8 +176,18 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
     await writeFile(path.join(PICTURES, `${title}-${name}.png`), String(data), 'base64');
   }
 
-  /** Walks over pages, each in these looks. Returns what is wrong, by address and look. */
-  async function walk(addresses: readonly string[], language: 'en' | 'de', looks: readonly Look[], cookies = session) {
+  const isWide = () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+
+  /**
+   * Walks over pages. Each is looked at in all these looks: the width, and the rules of accessibility, or those in
+   * the last look only. Returns what is wrong, by address and look.
+   */
+  async function walk(
+    addresses: readonly string[],
+    language: 'en' | 'de',
+    looks: readonly Look[],
+    { cookies = session, rulesOnce = false } = {},
+  ) {
     await setCookie('floodgate_session', cookies);
     await setCookie('floodgate_language', language);
     // Nothing but live figures needs a script.
@@ -187,7 +200,8 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
       for (const look of looks) {
         await lookLike(look);
         const name = `${look.width}-${look.scheme}-${language}`;
-        const wrong = await faults();
+        const isLast = look === looks.at(-1);
+        const wrong = rulesOnce && !isLast ? ((await isWide()) ? ['wider than the screen'] : []) : await faults();
         if (wrong.length > 0) found[`${at} ${name}`] = wrong;
         await picture(at, name);
       }
@@ -206,13 +220,14 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
     const addresses = [...(await shown([...pagesOf(plain), ...doors])), '/help/operate/runbook', '/nothing'];
     for (const language of IS_WHOLE ? (['en', 'de'] as const) : (['en'] as const))
       expect(await walk(addresses, language, IS_WHOLE ? LOOKS : FEW_LOOKS)).toEqual({});
-    expect(await walk(['/sign-in'], 'de', FEW_LOOKS, 'nobody')).toEqual({});
+    expect(await walk(['/sign-in'], 'de', FEW_LOOKS, { cookies: 'nobody' })).toEqual({});
   });
 
   test('every form is accessible and fits, wide and narrow, light and dark', async () => {
     const addresses = await formsWith(plain);
+    const rulesOnce = !IS_WHOLE;
     for (const language of IS_WHOLE ? (['en', 'de'] as const) : (['en'] as const))
-      expect(await walk(addresses, language, IS_WHOLE ? LOOKS : FEW_LOOKS)).toEqual({});
+      expect(await walk(addresses, language, IS_WHOLE ? LOOKS : FEW_LOOKS, { rulesOnce })).toEqual({});
   });
 
   test('names that are long, from right to left or look like markup break no page, in German too', async () => {
@@ -238,7 +253,7 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
       const seen = await page.evaluate<string[]>(`fetch(${JSON.stringify(at)})
         .then((answer) => answer.text())
         .then((text) => (${SHOWN_TEXTS})(new DOMParser().parseFromString(text, 'text/html')))`);
-      const english = englishIn(seen, texts);
+      const english = englishIn(seen, texts).filter((text) => !OF_DATA.has(text));
       if (english.length > 0) found[at] = [...new Set(english)];
     }
     expect(found).toEqual({});

@@ -102,7 +102,7 @@ interface Problem {
 
 function passwordField(name: keyof Static<typeof OwnPassword>, autocomplete: string, words: Words, invalid: Texts) {
   const isInvalid = Object.hasOwn(invalid, name);
-  const mark = isInvalid && html`<strong>${words.forms.notValid}:</strong> `;
+  const mark = isInvalid ? html`<strong>${words.forms.notValid}:</strong> ` : '';
   return html`<div class="field">
     <label for="${name}">${words.account[name]}</label>
     <input id="${name}" name="${name}" type="password" autocomplete="${autocomplete}" required

@@ -250,7 +250,7 @@ export function changesHtml(
 /** Returns every field that an entry has, folded away. */
 function detailsHtml(telling: Telling) {
   const { entry, words } = telling;
-  const changes = differencesOf(entry);
+  const changes = differencesOf(entry).filter(({ name }) => !isAside(name));
   if (changes.length === 0) return '';
   return html`<details>
     <summary>${words.audit.details}</summary>
@@ -258,7 +258,7 @@ function detailsHtml(telling: Telling) {
       !${changes.map(
         ({ name, was, is, isNew }) =>
           html`<div>
-            <dt>${fieldWords(words, name).label}</dt>
+            <dt>${fieldText(name, words)}</dt>
             <dd>
               !${isNew ? '' : html`!${shownHtml(valueHtml(name, was, telling))} → `}!${shownHtml(valueHtml(name, is, telling))}
             </dd>

@@ -180,7 +180,7 @@ function headerHtml({ url, viewer: { words } }: FastifyRequest, operator: Operat
 }
 
 const searchHtml = (asked: string, { shell }: Words) =>
-  html`<form class="search" role="search" method="get" action="/people">
+  html`<form class="search" role="search" method="get" action="/people" aria-label="${shell.search}">
     <input type="search" name="q" value="${asked}" aria-label="${shell.search}"
       placeholder="${shell.searchHint}" autocomplete="off" required />
     <button>${shell.find}</button>
