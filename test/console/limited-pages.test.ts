@@ -2,24 +2,24 @@ import { perform } from '@floodgate/audit';
 import { revokeOperatorAction } from '@floodgate/operators';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
+import { addressesOf } from '../harness/console-walk.ts';
 import { createThings, missingThings, type ThingsOfEvent } from '../harness/things-of-event.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = consoleTest();
 
-const pagesOf = ({ eventId, ticketId, webhookId, passReference }: ThingsOfEvent) => [
-  `/events/${eventId}`,
-  `/live/${eventId}`,
-  `/live/${eventId}/events`,
-  `/events/${eventId}/door`,
-  `/events/${eventId}/door/events`,
-  `/events/${eventId}/door/devices`,
-  `/events/${eventId}/door/conflicts`,
-  `/tickets/${ticketId}/waiting-list`,
-  `/tickets/${ticketId}/allocations`,
-  `/webhooks/${webhookId}`,
-  `/registrations?passReference=${encodeURIComponent(passReference)}`,
-];
+/** Returns the addresses of all pages and streams about something of an event. */
+const pagesOf = (things: ThingsOfEvent) =>
+  [
+    ...addressesOf(
+      given.pages.filter((route) => /:(eventId|ticketId|webhookId|passReference)/.test(route)),
+      { ...things },
+    ),
+    // Its address has no parameter.
+    ...(given.pages.includes('/registrations')
+      ? [`/registrations?passReference=${encodeURIComponent(things.passReference)}`]
+      : []),
+  ];
 
 /** Opens a page. A stream is not read to its end. */
 async function open(path: string, cookie: string) {
@@ -46,12 +46,33 @@ test('the pages and streams of a foreign event are as those of one that does not
 test('pages that belong to no event need a role for all events', async () => {
   const own = await createThings(given.database);
   const { cookie } = await given.addOperator(null, { [own.eventId]: 'owner' });
-  const paths = ['/partners', `/partners/${own.partnerId}`, '/operators', '/processes', '/do/partnerCreate'];
+  const paths = ['/partners', `/partners/${own.partnerId}`, '/access', '/do/partnerCreate'];
   for (const path of paths) expect([path, (await open(path, cookie)).status]).toEqual([path, 403]);
-  const lists = ['/', '/deliveries', '/failures', '/audit', '/attendees', '/registrations', '/account'];
+  const lists = ['/', '/deliveries', '/audit', '/account', '/help'];
   for (const path of lists) expect([path, (await open(path, cookie)).status]).toEqual([path, 200]);
+  // What a page may be that is not named here.
+  const others = given.pages.filter((route) => !/[:*]|^\/sign-in/.test(route));
+  for (const path of others) expect([path, [200, 403]]).toEqual([path, expect.arrayContaining([(await open(path, cookie)).status])]);
   const deliveries = await open('/deliveries', cookie);
-  expect(deliveries.text).not.toMatch(/Readers of the journal|Addresses that get no e-mails/);
+  expect(deliveries.text).not.toMatch(/Is everything on its way|Addresses that get no e-mails/);
+});
+
+test('the audit log, deliveries and webhooks show the own events only', async () => {
+  const [own, other] = [await createThings(given.database), await createThings(given.database)];
+  const { cookie } = await given.addOperator(null, { [own.eventId]: 'operator' });
+  const owner = await given.addOperator('owner');
+  for (const { webhookId, eventId } of [own, other]) {
+    await given.call(owner.session, `POST /webhooks/${webhookId}/pause`, {});
+    await given.call(owner.session, `POST /events/${eventId}/mail/enable`, {});
+  }
+  const [audit, deliveries] = [await open('/audit', cookie), await open('/deliveries', cookie)];
+  for (const { text } of [audit, deliveries]) {
+    expect(text).toContain(`href="/events/${own.eventId}"`);
+    expect(text).not.toContain(`href="/events/${other.eventId}"`);
+    expect(text).toContain(`href="/webhooks/${own.webhookId}"`);
+    expect(text).not.toContain(other.webhookId);
+  }
+  expect((await open(`/audit?eventId=${other.eventId}`, cookie)).status).toBe(404);
 });
 
 test('a form for a foreign event is refused as one for none, and changes nothing', async () => {

@@ -8,6 +8,8 @@ import { underTest } from './service-roles.ts';
 
 export interface GivenConsole extends GivenDatabase {
   consoleUrl: string;
+  /** The routes of all its pages. */
+  pages: readonly string[];
   addOperator(role: Role | null, eventRoles?: Record<number, Role>): ReturnType<typeof addOperator>;
   addToken(...scopes: Scope[]): Promise<string>;
   /** Issues a token for these events only. */
@@ -36,6 +38,7 @@ export function consoleTest() {
       const { log, assertNothingPrivate } = keptLog('console');
       const started = await startConsole(loadConfig(ConsoleConfig, env), log);
       given.consoleUrl = started.baseUrl;
+      given.pages = started.pages;
       onCleanup(async () => {
         await started.disposeAsync();
         assertNothingPrivate();
@@ -46,7 +49,7 @@ export function consoleTest() {
   return { test, given };
 }
 
-const callsOf = (given: GivenConsole): Omit<GivenConsole, keyof GivenDatabase | 'consoleUrl'> => ({
+const callsOf = (given: GivenConsole): Omit<GivenConsole, keyof GivenDatabase | 'consoleUrl' | 'pages'> => ({
   addOperator: (role, eventRoles) => addOperator(given.db, role, eventRoles),
   addToken: (...scopes) => addToken(given.db, scopes),
   addLimitedToken: (eventIds, ...scopes) => addToken(given.db, scopes, eventIds),

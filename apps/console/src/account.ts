@@ -1,5 +1,5 @@
 import { perform } from '@floodgate/audit';
-import { changePasswordAction, checkPassword, OwnPassword, readPasswordHash } from '@floodgate/operators';
+import { changePasswordAction, checkPassword, findOperator, OwnPassword, readPasswordHash } from '@floodgate/operators';
 import type { OperatorPrincipal } from '@floodgate/operators';
 import { InvalidInput } from '@floodgate/service';
 import { assertFields } from '@floodgate/service/load-config';
@@ -9,26 +9,32 @@ import { html } from 'ghtml';
 import type { ConsoleContext } from './operations.ts';
 import { problemOf, Refusal, requireOperator } from './principals.ts';
 import { DEVICE_SECONDS } from './sign-in.ts';
-import { alertHtml, fields, inputField, type Texts } from './view.ts';
+import { eventLink, namesOfEvents } from './pages/access-pages.ts';
+import { roleText } from './pages/changes.ts';
+import { LANGUAGES } from './view/format.ts';
+import { alertHtml, card, facts, Html, rows, type Texts } from './view/html.ts';
 import { sendPage } from './view/page.ts';
+import type { Viewer } from './view/viewer.ts';
+import { ruleWords, type Words } from './words/index.ts';
 
 const MOST_BYTES = 4_096;
 const WRONG = 'The old password is wrong, or there were too many attempts. Wait for a minute.';
-const TITLE = 'Your account';
 
 /** Adds the page on which an operator changes its own password. The operator API has the same. */
 export function addAccount(app: FastifyInstance, context: ConsoleContext) {
-  app.get('/account', (request, reply) => showAccount(reply, personOf(request)));
+  app.get('/account', (request, reply) => showAccount(context, reply, personOf(request)));
   app.post('/account', { bodyLimit: MOST_BYTES }, async (request, reply) => {
     const person = personOf(request);
+    const { words, format } = request.viewer;
     try {
       const { endedSessions } = await changeOwnPassword(context, request, reply, person);
-      const done = `Done: the password is changed. Other sessions that ended: ${endedSessions}`;
-      return await showAccount(reply, person, html`<p role="status">${done}</p>`);
+      const done = words.account.changed(format.number(endedSessions));
+      return await showAccount(context, reply, person, {}, done);
     } catch (error) {
       const { status, title, detail = title, invalid } = problemOf(error, request, context.log);
       if (status >= 500) throw error;
-      return showAccount(reply.code(status), person, alertHtml(invalid ? '' : detail), invalid);
+      const note = detail === WRONG ? words.account.wrong : ruleWords(words, detail);
+      return showAccount(context, reply.code(status), person, invalid ? { invalid } : { note });
     }
   });
 }
@@ -87,32 +93,84 @@ function assertOther(name: string, { oldPassword, newPassword }: Static<typeof O
   if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
 }
 
-const passwordField = (name: keyof Static<typeof OwnPassword>, autocomplete: string, invalid: Texts) => {
-  const rule = OwnPassword.properties[name].description!;
-  const isInvalid = Object.hasOwn(invalid, name);
-  const attributes = html`type="password" autocomplete="${autocomplete}" required
-  aria-describedby="${name}-hint" !${isInvalid ? 'aria-invalid="true"' : ''}`;
-  const mark = isInvalid ? '<strong>Not valid:</strong> ' : '';
-  return html`!${inputField(name, attributes)}
-    <p class="hint" id="${name}-hint">!${mark}${rule}</p>`;
-};
-
-function showAccount(reply: FastifyReply, person: Person, note = '', invalid: Texts = {}) {
-  const { name, role, eventScopes } = person;
-  const parts = [
-    note,
-    fields({
-      name,
-      'role for all events': role,
-      'events with a role': [...eventScopes.keys()].join(', ') || null,
-    }),
-    html`<h2>Change the password</h2>
-      <form class="fields" method="post" action="/account">
-        !${passwordField('oldPassword', 'current-password', invalid)}
-        !${passwordField('newPassword', 'new-password', invalid)}
-        <p><button>Change the password</button></p>
-      </form>
-      <p>Your other sessions end.</p>`,
-  ];
-  return sendPage(reply, { title: TITLE, parts });
+/** What is wrong with a form that was sent. */
+interface Problem {
+  note?: string;
+  /** The fields that break their rule. */
+  invalid?: Texts;
 }
+
+function passwordField(name: keyof Static<typeof OwnPassword>, autocomplete: string, words: Words, invalid: Texts) {
+  const isInvalid = Object.hasOwn(invalid, name);
+  const mark = isInvalid ? html`<strong>${words.forms.notValid}:</strong> ` : '';
+  return html`<div class="field">
+    <label for="${name}">${words.account[name]}</label>
+    <input id="${name}" name="${name}" type="password" autocomplete="${autocomplete}" required
+      aria-describedby="${name}-hint" !${isInvalid ? 'aria-invalid="true"' : ''} />
+    <p class="hint" id="${name}-hint">!${mark}${words.account.rules[name]}</p>
+  </div>`;
+}
+
+async function showAccount({ db }: ConsoleContext, reply: FastifyReply, person: Person, problem: Problem = {}, done = '') {
+  const { viewer } = reply.request;
+  const { words } = viewer;
+  const { account } = words;
+  const { role, eventRoles } = await findOperator(db, person.name);
+  const events = await namesOfEvents({ db }, eventRoles.map(({ eventId }) => eventId));
+  const ofEvents = eventRoles.map(
+    (one) =>
+      new Html(
+        html`${words.access.roleOf(roleText(one.role, words))} !${eventLink(one.eventId, events).text}`,
+      ),
+  );
+  const parts = [
+    done && html`<p class="done" role="status">${done}</p>`,
+    alertHtml(problem.note ?? ''),
+    card(
+      '',
+      facts(
+        [words.access.name, person.name],
+        [account.role, role === null ? words.access.noRole : roleText(role, words)],
+        [account.ofEvents, ofEvents.length === 0 ? null : new Html(rows(...ofEvents))],
+      ),
+    ),
+    preferencesHtml(viewer),
+    passwordHtml(words, problem.invalid ?? {}),
+  ];
+  return sendPage(reply, { title: account.title, parts });
+}
+
+function preferencesHtml({ language, format, words }: Viewer) {
+  const { account } = words;
+  const zones = Intl.supportedValuesOf('timeZone').map((zone) => html`<option value="${zone}"></option>`);
+  return html`<form class="card fields" method="post" action="/preferences">
+    <h2>${account.view}</h2>
+    <p class="hint">${account.viewAbout}</p>
+    <input type="hidden" name="back" value="/account" />
+    <div class="field">
+      <label for="language">${account.language}</label>
+      <select id="language" name="language">
+        !${LANGUAGES.map(
+          (one) =>
+            html`<option lang="${one}" value="${one}" !${one === language ? 'selected' : ''}>${account.languages[one]}</option>`,
+        )}
+      </select>
+    </div>
+    <div class="field">
+      <label for="zone">${account.zone}</label>
+      <input id="zone" name="zone" value="${format.zone}" list="zones" autocomplete="off" aria-describedby="zone-hint" />
+      <datalist id="zones">!${zones}</datalist>
+      <p class="hint" id="zone-hint">${account.zoneHint}</p>
+    </div>
+    <p><button class="primary">${account.save}</button></p>
+  </form>`;
+}
+
+const passwordHtml = (words: Words, invalid: Texts) =>
+  html`<form class="card fields" method="post" action="/account">
+    <h2>${words.account.password}</h2>
+    <p class="hint">${words.account.passwordAbout}</p>
+    !${passwordField('oldPassword', 'current-password', words, invalid)}
+    !${passwordField('newPassword', 'new-password', words, invalid)}
+    <p><button class="primary">${words.account.change}</button></p>
+  </form>`;

@@ -5,11 +5,9 @@ import { adder, type Show } from './add-page.ts';
 import type { ConsoleContext, Operations } from './operations.ts';
 import { actions, alertHtml, awayHtml, cellsOf, eventLink, fields, table, type Cells } from './view.ts';
 
-/** Adds the pages of what is delivered and finalized, and of what does it. */
-export function addDeliveryPages(app: FastifyInstance, context: ConsoleContext) {
-  const add = adder(app, context);
-  add('/deliveries', ['mail:read'], showDeliveries);
-  add('/failures', ['queue:read'], showFailures);
+/** Adds the pages of what failed, and of the processes. */
+export function addProcessPages(app: FastifyInstance, context: ConsoleContext) {
+  adder(app, context)('/failures', ['queue:read'], showFailures);
   adder(app, context, false)('/processes', ['queue:read'], showProcesses);
 }
 
@@ -35,36 +33,6 @@ export const mailCells = (status: MailStatus) => cellsOf(status, ...OF_MAIL);
 /** Returns the kinds of consumers with their backlogs. */
 export const kindsOf = ({ mail, webhook }: Backlog['deliveries']) =>
   Object.entries({ ...(mail && { mail }), ...(webhook && { webhook }) });
-
-const showDeliveries: Show = async ({ operations, read, action }) => {
-  const [mail, suppressions, backlog] = await Promise.all([
-    read(operations.mailStatus, {}),
-    read(operations.suppressionList, {}),
-    read(operations.backlogShow, {}),
-  ]);
-  const lags: Backlog['deliveries'] = backlog?.deliveries ?? {};
-  return [
-    'Deliveries',
-    awayHtml(lags.shardsAway),
-    actions(action(operations.mailTest, {})),
-    backlog
-      ? table('Readers of the journal', kindsOf(lags), ([kind, lag]) => ({
-          kind,
-          ...cellsOf(lag, 'consumers', 'behind', 'failing', 'disabled', 'oldestMs', 'oldestRetryMs'),
-        }))
-      : '',
-    table('E-mails by event', mail?.events, (status) => ({
-      event: eventLink(status.eventId),
-      ...mailCells(status),
-    })),
-    suppressions
-      ? table('Addresses that get no e-mails', suppressions, (suppression) => ({
-          ...cellsOf(suppression, 'digest', 'reason', 'eventId', 'at'),
-          actions: action(operations.mailUnsuppress, { address: suppression.digest }, 'Send again'),
-        }))
-      : '',
-  ];
-};
 
 const showFailures: Show = async ({ operator, operations, read, action }) => {
   const [batches, mail] = await Promise.all([

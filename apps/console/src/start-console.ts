@@ -8,11 +8,10 @@ import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import manifest from '../package.json' with { type: 'json' };
-import { addAccessPages } from './access-pages.ts';
 import { addAccount } from './account.ts';
 import { ConsoleConfig } from './config.ts';
 import { cookiesOf } from './cookies.ts';
-import { addDeliveryPages } from './delivery-pages.ts';
+import { addProcessPages } from './delivery-pages.ts';
 import { addDoorPages } from './door-pages.ts';
 import { addEventPages } from './event-pages.ts';
 import { addAttendees } from './attendee-search.ts';
@@ -21,11 +20,16 @@ import { addIdentityProvider, providerOf, type Provider } from './identity-provi
 import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
-import { addPartnerPages } from './partner-pages.ts';
+import { addAccessPages } from './pages/access-pages.ts';
+import { addAuditPages } from './pages/audit-pages.ts';
+import { addDeliveryPages } from './pages/delivery-pages.ts';
+import { addHelpPages } from './pages/help-pages.ts';
+import { addPartnerPages } from './pages/partner-pages.ts';
+import { addWebhookPages } from './pages/webhook-pages.ts';
+import { addRegistrationPage } from './partner-pages.ts';
 import { addPreferences } from './preferences.ts';
 import { addPrincipals, problemOf, Refusal } from './principals.ts';
 import { addSignIn, askToSignIn } from './sign-in.ts';
-import { addWebhookPages } from './webhook-pages.ts';
 import { ruleWords } from './words/index.ts';
 import { alertHtml } from './view/html.ts';
 import { viewerOf } from './view/viewer.ts';
@@ -52,7 +56,13 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Serves the console and the operator API. Resolves when it listens. */
+/** Routes that are not for people who look at pages. */
+const NO_PAGES = /^\/(operator|assets|health\/(live|ready))(\/|$)/;
+
+/**
+ * Serves the console and the operator API. Resolves when it listens, with the addresses of all pages, so that
+ * tests can walk over them.
+ */
 export async function startConsole(config: ConsoleConfig, log: Logger) {
   const provider = providerOf(config);
   await using opened = new AsyncDisposableStack();
@@ -70,6 +80,10 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     forceCloseConnections: true,
   });
   opened.defer(() => app.close());
+  const pages: string[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    if (method === 'GET' && !NO_PAGES.test(url)) pages.push(url);
+  });
   app.addHook(
     'onRequest',
     async (request, reply) => void reply.headers({ ...HEADERS, 'x-request-id': request.id }),
@@ -84,6 +98,7 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   const signIn = createSignIn(db);
   const context = { db, log, operations: operationsOf(config), provider, cookies, signIn };
   addAssets(app);
+  addHelpPages(app, context);
   app.get('/health/live', () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
     const isUp = await ping(db);
@@ -93,14 +108,15 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     await known.register(formbody);
     for (const add of [addPrincipals, addIdentityProvider]) add(known, context);
     addSignIn(known, context, addForms(known, context));
-    for (const add of [addEventPages, addPartnerPages, addWebhookPages]) add(known, context);
-    for (const add of [addDeliveryPages, addAccessPages, addDoorPages]) add(known, context);
+    for (const add of [addEventPages, addRegistrationPage, addProcessPages, addDoorPages]) add(known, context);
+    for (const add of [addPartnerPages, addWebhookPages, addDeliveryPages]) add(known, context);
+    for (const add of [addAccessPages, addAuditPages]) add(known, context);
     for (const add of [addAttendees, addLive, addAccount, addPreferences]) add(known, context);
     await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
   log.info(`listening at ${baseUrl}`);
-  return Object.assign(opened.move(), { baseUrl });
+  return Object.assign(opened.move(), { baseUrl, pages });
 }
 
 /** Serves the requests by route and status, their times, the connections to Postgres and the process itself. */

@@ -23,6 +23,13 @@ interface StoredChange {
   after?: Record<string, unknown> | null;
 }
 
+interface StoredEntry extends StoredChange, Record<'actor' | 'action' | 'cursor', string> {
+  id: number;
+  at: Date;
+  /** Null: it belongs to no event. */
+  eventId: number | null;
+}
+
 /**
  * Inserts one row per change. `db` is the transaction of the changes. `eventId` is that of changes that name
  * none.
@@ -56,25 +63,39 @@ interface Selection {
   action?: string | undefined;
   /** Only changes of these events. Undefined: of all, and of what belongs to no event. */
   events?: readonly number[] | undefined;
+  /** The cursor of the entry after which the list continues. */
+  after?: string | undefined;
   limit: number;
 }
 
+/** The time of an entry in microseconds, and its id. Two entries of one transaction have the same time. */
+export const CURSOR_PATTERN = '^\\d{1,16}\\.\\d{1,18}$';
+
+/** Returns the condition that an entry is older than that of a cursor. */
+function isAfter(cursor: string) {
+  const [micros, id] = cursor.split('.');
+  return sql`(at, id) < (timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond', ${id}::bigint)`;
+}
+
 /**
- * Returns at most `limit` entries, newest first, not older than `since` and of `subject`, `actor` and
- * `action` and `events` if these are given. The actor is an operator's name or "partner:7". Operators' and partners'
- * entries have separate ids.
+ * Returns at most `limit` entries, newest first, not older than `since` and of `subject`, `actor`, `action` and
+ * `events` if these are given, and older than that of the cursor `after`. The actor is an operator's name or
+ * "partner:7". Operators' and partners' entries have separate ids.
  */
 export async function readAuditLog(db: Database, selection: Selection) {
-  const { since, subject, actor, action, events, limit } = selection;
+  const { since, subject, actor, action, events, after, limit } = selection;
   const from = (table: string) => sql`
-    select id, at, actor, action, subject, before, after from ${sql.table(table)}
+    select id, at, actor, action, subject, event_id as "eventId", before, after,
+      (extract(epoch from at) * 1000000)::bigint || '.' || id as cursor
+    from ${sql.table(table)}
     where ${since === undefined ? sql`true` : sql`at >= ${since}`}
       and ${subject === undefined ? sql`true` : sql`subject = ${subject}`}
       and ${actor === undefined ? sql`true` : sql`actor = ${actor}`}
       and ${action === undefined ? sql`true` : sql`action = ${action}`}
       and ${events === undefined ? sql`true` : sql`event_id = any(${events}::integer[])`}
+      and ${after === undefined ? sql`true` : isAfter(after)}
     order by id desc limit ${limit}`;
-  const { rows } = await sql<StoredChange & Record<'actor' | 'action', string> & { id: number; at: Date }>`
+  const { rows } = await sql<StoredEntry>`
     select * from (
       (${from('audit_log')}) union all (${from('partner_audit_log')})
     ) entry

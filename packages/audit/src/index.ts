@@ -1,5 +1,7 @@
 export * from './actions.ts';
+export { nameSubjects, type NamedSubject } from './subject-names.ts';
 export {
+  CURSOR_PATTERN,
   differencesOf,
   expirePartnerEntries,
   insertAuditEntries,

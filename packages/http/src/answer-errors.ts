@@ -6,6 +6,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import FindMyWay from 'find-my-way';
 import { createPace } from './pace.ts';
 import { REFUSED_BODY } from './read-requests.ts';
+import { countRefusal } from './refusals.ts';
 import { faultsOf, invalidFields, listInvalidFields, sentencesOf, type InvalidField } from './faults.ts';
 
 /** Overrides of the catalogue's entry of a code. */
@@ -28,13 +29,10 @@ declare module 'fastify' {
     /** Set by `fail`. */
     failureCode?: FailureCode;
   }
-}
-
-/** Failed requests and failed items of bulk calls of this process so far, by response code. */
-export const refusals: Partial<Record<FailureCode, number>> = {};
-
-export function countRefusal(code: FailureCode) {
-  refusals[code] = (refusals[code] ?? 0) + 1;
+  interface FastifyRequest {
+    /** The partner of a key that is refused: it has ended, or does not open the event. */
+    refusedPartnerId?: number | undefined;
+  }
 }
 
 /** Codes that a stranger gets immediately, without a look-up that would slow it down. */
@@ -45,7 +43,7 @@ const pace = createPace();
 export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}) {
   const { httpStatuses, retryAfterSeconds: leastSeconds } = RESPONSE_CODES[code];
   reply.failureCode = code;
-  countRefusal(code);
+  countRefusal(code, partnerIdOf(reply.request));
   void reply.code(specifics.status ?? httpStatuses[0]);
   if (leastSeconds && specifics.retryAfterSeconds !== null) {
     const seconds = Math.max(leastSeconds, specifics.retryAfterSeconds ?? 0);
@@ -59,6 +57,12 @@ export function fail(reply: FastifyReply, code: FailureCode, specifics: Specific
   if (isStranger && REFUSALS_OF_STRANGERS.includes(code)) pace(send);
   else send();
   return reply;
+}
+
+/** Returns the partner of a request, also of one whose key is not valid any more. Undefined: a stranger or a device. */
+function partnerIdOf({ principal, refusedPartnerId }: FastifyRequest): number | undefined {
+  const caller = principal as { partnerId?: number } | null | undefined;
+  return caller?.partnerId ?? refusedPartnerId;
 }
 
 // The random part makes an id unique across processes and restarts, the count within the process.

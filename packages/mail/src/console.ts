@@ -6,12 +6,14 @@ import { updateEventAction } from '@floodgate/events/actions';
 import { defineQuery, operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
 import { listFailures } from './failures.ts';
+import { readMailBacklog } from './mail-backlog.ts';
 import { mailsOfRegistration } from './mails-of-registration.ts';
 import { listSuppressions, readMailStatus } from './status.ts';
 import { testMailSettings, type TestMailSettings } from './settings.ts';
 
 export { testMailSettings };
 export type { MailFailure, MailFailurePage } from './failures.ts';
+export { MOST_COUNTED, type MailBacklog } from './mail-backlog.ts';
 export type { MailOfRegistration } from './mails-of-registration.ts';
 export type { MailStatus } from './status.ts';
 
@@ -36,6 +38,13 @@ const ofEvents = {
     'mailStatus',
     Type.Object({ eventId: Type.Optional(Id) }),
     (db, { eventId }, { events }) => readMailStatus(db, eventId, events),
+  ),
+  mailBacklog: listOperation(
+    'GET /mail/backlog',
+    'Count the e-mails of each event that wait or failed, up to 10,000 of each',
+    'mailBacklog',
+    Type.Object({}),
+    (db, _input, { events }) => readMailBacklog(db, events),
   ),
   mailFailures: queryOperation(
     'GET /events/{eventId}/mail/failures',

@@ -170,6 +170,10 @@ export function addAuditCommand(program: Command, cli: Cli) {
     .description('list changes and their authors, newest first')
     .option('--since <when>', 'only changes after this time, or in this period (90d, 12h)', parseSince)
     .option('--subject <kind:id>', 'only changes of this thing, e.g. ticket:7', parseText)
+    .option('--event <eventId>', 'only changes of this event', parseId)
+    .option('--actor <name>', 'only changes by this operator, by token:<name> or by partner:<id>', parseText)
+    .option('--action <name>', 'only changes of this kind, e.g. ticket.update', parseText)
+    .option('--after <cursor>', 'only changes before the one with this cursor of --json', parseText)
     .option('--limit <entries>', 'maximum number of changes', parseLimit, 50);
 }
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { Id, Limit, Name, readAuditLog, text } from '@floodgate/audit';
+import { CURSOR_PATTERN, Id, Limit, Name, readAuditLog, text } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import * as actions from './actions.ts';
 import { assertEvents, grantOperatorAction, listOperatorsOf, revokeOperatorAction } from './event-roles.ts';
 import { operationsOn } from './operations.ts';
@@ -13,6 +14,12 @@ const audit = operationsOn('audit');
 const Selection = Type.Object({
   since: Type.Optional(Type.Date({ description: 'a time with an offset' })),
   subject: Type.Optional(text(1, 100)),
+  eventId: typedAs('--event', Type.Optional(Id)),
+  /** An operator's name, "token:deploys" or "partner:7". */
+  actor: Type.Optional(text(1, 255)),
+  /** "ticket.update". */
+  action: Type.Optional(text(1, 100)),
+  after: Type.Optional(Type.String({ pattern: CURSOR_PATTERN, description: 'the cursor of the last entry' })),
   limit: Limit,
 });
 
@@ -72,7 +79,8 @@ export const operatorOperations = {
     'List changes, newest first',
     'auditList',
     Selection,
-    (db, selection, { events }) => readAuditLog(db, { limit: 50, ...selection, events }),
+    (db, { eventId, ...selection }, { events }) =>
+      readAuditLog(db, { limit: 50, ...selection, events: eventId === undefined ? events : [eventId] }),
   ),
   operatorList: queryOperation(
     'GET /operators',

@@ -63,9 +63,47 @@ export function reportProcess(
 
 /** Returns the running processes. */
 export async function listProcesses(db: Database): Promise<RunningProcess[]> {
+  // The counts of partners are large, and have a reader of their own.
   const { rows } = await sql<RunningProcess>`
-    select id, service, version, host, started_at, seen_at, facts from processes
+    select id, service, version, host, started_at, seen_at,
+      case when jsonb_typeof(facts) = 'object' then facts - 'refusedOf' else '{}' end as facts
+    from processes
     where seen_at > now() - make_interval(secs => ${GONE_AFTER_S})
     order by service, started_at`.execute(inCamelCase(db));
   return rows.map((row) => ({ ...row, facts: parseFacts(row.facts) }));
+}
+
+/** Refusals by partner and response code. */
+const RefusedOf = Type.Record(
+  Type.String({ pattern: '^[1-9]\\d{0,9}$' }),
+  Type.Record(Type.String({ pattern: '^\\d\\d$' }), Type.Integer({ minimum: 1 })),
+);
+
+/** How often requests of a partner got a response code in the last hour. */
+export interface PartnerRefusals {
+  partnerId: number;
+  code: string;
+  refusals: number;
+}
+
+/**
+ * Returns the refusals of all partners or of one in the last hour, the most frequent first, from all running
+ * API processes. A process forgets its counts when it ends.
+ */
+export async function listPartnerRefusals(db: Database, ofPartner?: number): Promise<PartnerRefusals[]> {
+  const { rows } = await sql<{ refusedOf: unknown }>`
+    select facts->'refusedOf' as "refusedOf" from processes
+    where service = 'api' and seen_at > now() - make_interval(secs => ${GONE_AFTER_S})`.execute(db);
+  const sums = new Map<string, PartnerRefusals>();
+  for (const { refusedOf } of rows) {
+    if (!Value.Check(RefusedOf, refusedOf)) continue;
+    for (const [partner, codes] of Object.entries(refusedOf))
+      for (const [code, refusals] of Object.entries(codes)) {
+        const partnerId = Number(partner);
+        if (ofPartner !== undefined && partnerId !== ofPartner) continue;
+        const sum = sums.getOrInsertComputed(`${partner} ${code}`, () => ({ partnerId, code, refusals: 0 }));
+        sum.refusals += refusals;
+      }
+  }
+  return [...sums.values()].toSorted((one, other) => other.refusals - one.refusals);
 }

@@ -73,8 +73,18 @@ interface AccessRow extends Omit<PartnerPrincipal, 'kind' | 'eventId'> {
   eventId: number | null;
 }
 
+/** A caller without access. */
+interface Refused {
+  kind: 'refused';
+  reason: 'unknown-key' | 'no-such-event';
+  /** The partner of the key, if its secret is right. */
+  partnerId: number | undefined;
+}
+
 /** The access of a caller, or the reason for the refusal. */
-type Access = PartnerPrincipal | 'unknown-key' | 'no-such-event';
+type Access = PartnerPrincipal | Refused;
+
+const UNKNOWN_KEY: Refused = { kind: 'refused', reason: 'unknown-key', partnerId: undefined };
 
 /** The hash of a secret that nobody knows. */
 const NO_HASH = hashSecret(randomBytes(32).toString('base64url'));
@@ -109,10 +119,12 @@ async function loadAccess(db: Database, notes: Database, callers: readonly Calle
     // Compared even if there is no such key: the response time must not reveal which key ids exist.
     const isSecret = isSecretOf(secret, row?.secretHash ?? NO_HASH);
     // The mode in the key's text is for people. It must match the mode of the issued key.
-    if (!row || !isSecret || row.closed || row.mode !== mode) return 'unknown-key';
+    if (!row || !isSecret) return UNKNOWN_KEY;
+    if (row.closed || row.mode !== mode) return { ...UNKNOWN_KEY, partnerId: row.partnerId };
     const { keyId, secretHash: _, closed: _open, useIsUnnoted, eventId, ...partner } = row;
     if (useIsUnnoted) unnoted.add(keyId);
-    return eventId === null ? 'no-such-event' : { kind: 'partner', eventId, ...partner };
+    if (eventId === null) return { kind: 'refused', reason: 'no-such-event', partnerId: partner.partnerId };
+    return { kind: 'partner', eventId, ...partner };
   });
   // Information for operators: the callers do not wait for it, and do not fail if it fails.
   if (unnoted.size > 0) noteKeyUse(notes, [...unnoted]).catch(() => {});
@@ -151,7 +163,7 @@ export function accessControl(db: Database, clock = systemClock, notes = db): Fi
     if (cached) return cached;
     const parsed = parseSecretKey(secretKey);
     // Not read and not cached: anybody can send any amount of such text.
-    if (!parsed) return 'unknown-key';
+    if (!parsed) return UNKNOWN_KEY;
     const eventRef = isUuid(reference) ? reference.toLowerCase() : null;
     return cache.forceFetch(`${secretKey} ${eventRef}`, { context: { ...parsed, eventRef } });
   };
@@ -190,9 +202,14 @@ export function authenticate(
       reply.fail('20', secretKey === undefined ? { message: 'x-secret-key is missing' } : {});
       return;
     }
+    const refuse = ({ reason, partnerId }: Refused) => {
+      // Its refusals are counted.
+      request.refusedPartnerId = partnerId;
+      if (reason === 'unknown-key') return void reply.fail('20');
+      return void reply.fail(isUuid(reference) ? '21' : '12');
+    };
     const admit = (access: Access) => {
-      if (access === 'unknown-key') return void reply.fail('20');
-      if (access === 'no-such-event') return void reply.fail(isUuid(reference) ? '21' : '12');
+      if (access.kind === 'refused') return refuse(access);
       request.principal = access;
       return done();
     };

@@ -25,6 +25,7 @@ export const partnersApi = defineApi({
     return {
       routes(api) {
         api.decorateRequest('principal', null as never);
+        api.decorateRequest('refusedPartnerId', undefined);
         api.decorateRequest('authenticationMs', 0);
         api.decorateRequest('startedAt', 0);
         api.decorateRequest('countAs', countNothing);

@@ -46,6 +46,13 @@ export function addPartnerCommands(program: Command, cli: Cli) {
     (operations) => operations.partnerList,
     partnersText,
   ).description('list partners, with their contacts, limits, weights, open keys and granted events');
+  queryCommands(partner, cli, loadOperations)(
+    'refusals',
+    (operations) => operations.partnerRefusals,
+    (refusals) => columnsOf(refusals, ['partnerId', 'code', 'refusals']),
+  )
+    .description('count the refused requests of partners in the last hour by response code')
+    .option('--partner <partnerId>', 'only those of this partner', parseId);
   actionCommand(
     'limit',
     (actions) => actions.limitPartnerAction,

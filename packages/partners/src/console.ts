@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Id } from '@floodgate/audit';
 import { typedAs } from '@floodgate/audit/input';
-import { operationsOn } from '@floodgate/operators';
+import { listPartnerRefusals, operationsOn } from '@floodgate/operators';
 import { NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
 import { listKeys } from './keys.ts';
@@ -33,6 +33,13 @@ export const partnerOperations = {
     'PUT /partners/{partnerId}/disabled',
     'Disable a partner, or enable it again',
     actions.disablePartnerAction,
+  ),
+  partnerRefusals: queryOperation(
+    'GET /partners/refusals',
+    'Count the refused requests of partners in the last hour by response code, the most frequent first',
+    'partnerRefusals',
+    Type.Object({ partnerId: typedAs('--partner', Type.Optional(Id)) }),
+    (db, { partnerId }) => listPartnerRefusals(db, partnerId),
   ),
   keyList: queryOperation(
     'GET /keys',

@@ -1,6 +1,7 @@
-import { defineAction, Id, Limit, type Action } from '@floodgate/audit';
+import { defineAction, Flag, Id, Limit, type Action } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import { WebhookPath } from '@floodgate/contract';
-import type { Database } from '@floodgate/database';
+import { askShards, shardIds, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { lagOf } from '@floodgate/journal';
 import { operationsOn, type Caller } from '@floodgate/operators';
@@ -15,7 +16,7 @@ import { secretText, type SigningKeys } from './signatures.ts';
 export { ATTEMPT_COLUMNS } from './columns.ts';
 export { allowPrivateSetting } from './settings.ts';
 
-const { actionOperation, queryOperation } = operationsOn('webhooks');
+const { actionOperation, listOperation, queryOperation } = operationsOn('webhooks');
 
 /** The actions as operators perform them. URLs with http are accepted in development only. */
 export const operatorActions = (allowsHttp: boolean) => ({
@@ -51,6 +52,20 @@ const queries = {
       const { shardId } = await findEvent(db, eventId);
       const endpoints = await listEndpoints(db, { shardId, eventId });
       return endpoints.map((endpoint) => seenBy(caller, shownOf(endpoint)));
+    },
+  ),
+  webhookListAll: listOperation(
+    'GET /webhooks',
+    'List the webhooks of all events, of a partner, or those that fail or do not send',
+    'webhookListAll',
+    Type.Object({ partnerId: typedAs('--partner', Type.Optional(Id)), failing: Type.Optional(Flag) }),
+    async (db, { partnerId, failing = false }, caller) => {
+      const { answers, away } = await askShards(await shardIds(db), (shardId) =>
+        listEndpoints(db, { shardId, ...(partnerId !== undefined && { partnerId }) }, failing),
+      );
+      const { events } = caller;
+      const seen = answers.flat().filter(({ eventId }) => events?.includes(eventId) ?? true);
+      return { webhooks: seen.map((endpoint) => seenBy(caller, shownOf(endpoint))), away };
     },
   ),
   webhookShow: queryOperation(

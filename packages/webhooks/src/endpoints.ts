@@ -18,10 +18,14 @@ export type Owner = Omit<PartnerActor, 'kind'>;
 /** An endpoint with the progress of its consumer, without its secrets. */
 export type Endpoint = Awaited<ReturnType<typeof listEndpoints>>[number];
 
-/** Returns the endpoints of a shard that have these values, oldest first. */
+/**
+ * Returns the endpoints of a shard that have these values, oldest first. `failing`: only those whose last
+ * attempt failed, and those that do not send.
+ */
 export const listEndpoints = (
   db: Database,
   { shardId, eventId, partnerId, id }: Partial<Owner & ConsumerId> & { shardId: number },
+  failing = false,
 ) =>
   inCamelCase(db)
     .selectFrom('webhookEndpoints as endpoint')
@@ -41,6 +45,7 @@ export const listEndpoints = (
     .$if(eventId !== undefined, (query) => query.where('endpoint.eventId', '=', eventId!))
     .$if(partnerId !== undefined, (query) => query.where('endpoint.partnerId', '=', partnerId!))
     .$if(id !== undefined, (query) => query.where('endpoint.id', '=', id!))
+    .$if(failing, (query) => query.where(({ or, eb }) => or([eb('state', '<>', 'active'), eb('failures', '>', 0)])))
     .orderBy('endpoint.createdAt')
     .orderBy('endpoint.id')
     .execute();

@@ -27,7 +27,11 @@ export function listing<Thing>({ caption, isTitled, things = [], columns, empty,
   if (things.length === 0) return html`!${title}<p class="none">${empty}</p>`;
   const shown = columns.filter((column) => column !== false && column !== undefined);
   const cells = things.map((thing) => shown.map(({ cell }) => cell(thing)));
-  const isNumber = shown.map((_, index) => cells.every((row) => typeof row[index] === 'number' || isNone(row[index])));
+  const isNumber = shown.map(
+    (_, index) =>
+      cells.some((row) => typeof row[index] === 'number') &&
+      cells.every((row) => typeof row[index] === 'number' || isNone(row[index])),
+  );
   const classOf = (index: number) => (isNumber[index] ? 'class="number"' : '');
   return html`!${title}
     <div class="scroll" role="region" aria-label="${caption}" tabindex="0">

@@ -32,6 +32,8 @@ export interface Tab {
 /** The content of a page. */
 export interface Page {
   title: string;
+  /** The language of the title, if it is not that of the page. */
+  titleLanguage?: string;
   /** Beside the title: states. */
   chips?: Html;
   /** Below the title: what the subject is, in a sentence. */
@@ -42,8 +44,35 @@ export interface Page {
   actions?: readonly Html[];
   tabs?: readonly Tab[];
   parts: readonly string[];
-  /** The page of the documents that explains this one: "operate/console". */
+  /**
+   * The page of the documents that explains this one: "operate/jobs#retry". Absent: the part of the page about
+   * the console that its address belongs to. Empty: none.
+   */
   help?: string;
+}
+
+/** The part of the page about the console that explains a page, by the beginning of its address. */
+const HELP = [
+  ['/events', 'events'],
+  ['/tickets', 'events'],
+  ['/live', 'live'],
+  ['/people', 'people'],
+  ['/partners', 'partners'],
+  ['/deliveries', 'deliveries'],
+  ['/webhooks', 'deliveries'],
+  ['/jobs', 'jobs'],
+  ['/health', 'health'],
+  ['/access', 'access'],
+  ['/audit', 'audit'],
+  ['/account', 'your-account'],
+  ['/sign-in', 'sign-in'],
+  ['/do', 'forms'],
+] as const;
+
+function helpOf(url: string) {
+  const { pathname } = new URL(url, 'http://console');
+  const part = HELP.find(([path]) => pathname === path || pathname.startsWith(`${path}/`))?.[1];
+  return `operate/console${part ? `#${part}` : pathname === '/' ? '#events' : ''}`;
 }
 
 /** The menu: each page with the scope that it requires, for an event at least, or for all. */
@@ -86,20 +115,20 @@ export function sendPage(reply: FastifyReply, page: Page) {
         <a class="skip" href="#main">${words.shell.skip}</a>
         <header>!${operator ? headerHtml(reply.request, operator) : '<strong>Floodgate</strong>'}</header>
         !${operator ? bannerHtml(reply.request) : ''}
-        <main id="main" tabindex="-1">!${mainHtml(page, words)}</main>
+        <main id="main" tabindex="-1">!${mainHtml({ help: helpOf(reply.request.url), ...page }, words)}</main>
       </body>
     </html>`;
   return reply.type('text/html; charset=utf-8').send(text);
 }
 
-function mainHtml({ title, chips, about, path = [], actions = [], tabs = [], parts, help }: Page, words: Words) {
+function mainHtml({ title, titleLanguage, chips, about, path = [], actions = [], tabs = [], parts, help }: Page, words: Words) {
   const { shell } = words;
   return [
     path.length > 0 &&
       html`<nav class="crumbs" aria-label="${shell.path}">!${path.map(({ text }) => text).join(' / ')}</nav>`,
     html`<div class="head">
       <div>
-        <h1>${title} !${chips?.text ?? ''}</h1>
+        <h1 !${titleLanguage ? html`lang="${titleLanguage}"` : ''}>${title} !${chips?.text ?? ''}</h1>
         !${about ? html`<p class="sub">!${shownHtml(about)}</p>` : ''}
       </div>
       <div class="buttons">!${together(...actions).text}</div>
@@ -151,7 +180,7 @@ function headerHtml({ url, viewer: { words } }: FastifyRequest, operator: Operat
 }
 
 const searchHtml = (asked: string, { shell }: Words) =>
-  html`<form class="search" role="search" method="get" action="/people">
+  html`<form class="search" role="search" method="get" action="/people" aria-label="${shell.search}">
     <input type="search" name="q" value="${asked}" aria-label="${shell.search}"
       placeholder="${shell.searchHint}" autocomplete="off" required />
     <button>${shell.find}</button>

@@ -21,6 +21,9 @@ export interface OperationWords {
   button: string;
 }
 
+/** A sentence with {places}, or several with the condition of each. */
+export type Sentence = string | Readonly<Record<string, string>>;
+
 export const WORDS = { en, de } satisfies Record<Language, Words>;
 
 /** Returns words in place of a name in camel case. */

@@ -1,15 +1,43 @@
 import type { Words } from '../index.ts';
 import { about } from './about.ts';
+import { access, account } from './access.ts';
+import { audit } from './audit.ts';
+import { deliveries } from './deliveries.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
+import { help } from './help.ts';
 import { operations } from './operations.ts';
+import { partnerPages } from './partner-pages.ts';
+import { refusals } from './refusals.ts';
 import { results } from './results.ts';
 import { rulePatterns, rules } from './rules.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
 import { tickets } from './tickets.ts';
 import { values } from './values.ts';
+import { webhooks } from './webhooks.ts';
 
 /** All texts of the console in German. The compiler finds one that is missing. */
-export const de: Words = { about, shell, signIn, forms, fields, operations, results, rules, rulePatterns, values, event, tickets };
+export const de: Words = {
+  about,
+  shell,
+  signIn,
+  forms,
+  fields,
+  operations,
+  results,
+  rules,
+  rulePatterns,
+  values,
+  event,
+  tickets,
+  partnerPages,
+  refusals,
+  webhooks,
+  deliveries,
+  access,
+  account,
+  audit,
+  help,
+};
