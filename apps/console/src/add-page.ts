@@ -26,7 +26,10 @@ export interface PageRequest {
   db: Database;
   operations: Operations;
   /** Those of its path. The others are undefined. */
-  params: Record<'eventId' | 'ticketId' | 'partnerId' | 'webhookId' | 'passReference' | 'jobId', string>;
+  params: Record<
+    'eventId' | 'ticketId' | 'partnerId' | 'webhookId' | 'passReference' | 'jobId' | 'gateId' | 'deviceId',
+    string
+  >;
   query: Texts;
   /** Its address. */
   url: string;
@@ -184,7 +187,8 @@ function doneHtml(page: PageRequest, operation: Operation, change?: AuditEntry) 
   });
   return html`<div class="done" role="status">
     <p>
-      <strong>${words.forms.done}: ${operationWords(words, operation).title}</strong> !${mayUndo ? undoHtml(undo, back, words) : ''}
+      <strong>${words.forms.done}: ${operationWords(words, operation).title}</strong>
+      !${mayUndo ? undoHtml(undo, back, words) : ''}
     </p>
     !${saved.length > 0 ? changes : ''}
   </div>`;

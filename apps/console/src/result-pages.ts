@@ -1,28 +1,36 @@
 import type { Database } from '@floodgate/database';
 import type { Operation, OperatorPrincipal } from '@floodgate/operators';
 import type { TObject } from '@sinclair/typebox';
-import { encodeQR } from 'qr';
 import { html } from 'ghtml';
-import { callerOf, type Operations } from './operations.ts';
+import type { PageRequest } from './add-page.ts';
+import { callerOf, type ConsoleContext, type Operations } from './operations.ts';
+import { codeHtml } from './pages/enrolment.ts';
 import { cellsOf, fields, table, type Cells } from './view.ts';
 import { webhookCells } from './webhook-pages.ts';
 
-const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
+/** No other page has its secret. */
+const SHOWN_ONCE = true;
 
-/** Runs an operation, and resolves to its result as HTML. */
-type ResultPage = (db: Database, given: object, operator: OperatorPrincipal) => Promise<string>;
+/** Runs an operation, and resolves to its result as HTML. `form` is the page of its form. */
+type ResultPage = (
+  db: Database,
+  given: object,
+  operator: OperatorPrincipal,
+  form: PageRequest,
+) => Promise<string>;
 
 function page<Input extends TObject, Result>(
   { id, run }: Operation<Input, Result>,
-  note: string,
-  show: (result: Result) => string,
+  isSecret: boolean,
+  show: (result: Result, form: PageRequest) => string,
 ): [id: string, ResultPage] {
   return [
     id,
-    async (db, given, operator) => {
+    async (db, given, operator, form) => {
       const result = await run(db, given, callerOf(operator));
-      return html`<p role="status">Done. ${note}</p>
-        !${show(result)}`;
+      const { forms } = form.words;
+      return html`<p role="status">${forms.done}. ${isSecret ? forms.keepSecret : ''}</p>
+        !${show(result, form)}`;
     },
   ];
 }
@@ -31,21 +39,21 @@ function page<Input extends TObject, Result>(
  * Returns the pages after forms that show the result, by the id of the operation: each that gives a secret,
  * and what was read. No other page has them.
  */
-export function resultPages(operations: Operations): ReadonlyMap<string, ResultPage> {
+export function resultPages({ operations, doorUrl }: ConsoleContext): ReadonlyMap<string, ResultPage> {
   const all = Object.values<Operation>(operations);
   return new Map([
     ...all.filter(({ secret }) => secret !== undefined).map((one) => page(one, SHOWN_ONCE, everyField)),
     // In place of those with every field.
     page(operations.webhookCreate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
     page(operations.webhookRotate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
-    page(operations.deviceCreate, SHOWN_ONCE, codeHtml),
-    page(operations.deviceCode, SHOWN_ONCE, codeHtml),
-    page(operations.guestAdd, '', (guest) => fields(cellsOf(guest, 'passReference', 'isNew'))),
-    page(operations.guestImport, '', ({ rows, ...summary }) => fields(summary) + rowsHtml(rows)),
-    page(operations.passVerify, '', (check) =>
+    page(operations.deviceCreate, SHOWN_ONCE, (device, form) => codeHtml(form, device, doorUrl)),
+    page(operations.deviceCode, SHOWN_ONCE, (device, form) => codeHtml(form, device, doorUrl)),
+    page(operations.guestAdd, false, (guest) => fields(cellsOf(guest, 'passReference', 'isNew'))),
+    page(operations.guestImport, false, ({ rows, ...summary }) => fields(summary) + rowsHtml(rows)),
+    page(operations.passVerify, false, (check) =>
       fields(cellsOf(check, 'valid', 'pass', 'mode', 'validFrom', 'validUntil', 'problem')),
     ),
-    page(operations.attendeeFind, '', (found) =>
+    page(operations.attendeeFind, false, (found) =>
       fields(
         cellsOf(
           found,
@@ -59,16 +67,16 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
         ),
       ),
     ),
-    page(operations.registrationSearch, '', (found) =>
+    page(operations.registrationSearch, false, (found) =>
       fields(cellsOf(found, 'registrations', 'cursor', 'more')),
     ),
-    page(operations.jobCancelPreview, '', (preview) =>
+    page(operations.jobCancelPreview, false, (preview) =>
       fields(cellsOf(preview, 'eventName', 'count', 'upTo', 'follows', 'first')),
     ),
-    page(operations.jobResendPreview, '', (preview) =>
+    page(operations.jobResendPreview, false, (preview) =>
       fields(cellsOf(preview, 'eventName', 'count', 'upTo', 'follows', 'first')),
     ),
-    page(operations.registrationCount, '', (counted) => fields(cellsOf(counted, 'count'))),
+    page(operations.registrationCount, false, (counted) => fields(cellsOf(counted, 'count'))),
   ]);
 }
 
@@ -81,12 +89,3 @@ const rowsHtml = (rows: Awaited<ReturnType<Operations['guestImport']>>['rows']) 
   );
 
 const everyField = (result: unknown) => fields({ ...Object(result) } as Cells);
-
-/** Returns the code of a device as HTML: large, and as a QR code for its camera. */
-function codeHtml({ code, name, codeExpiresAt }: { code: string; name: string; codeExpiresAt: Date | null }) {
-  const picture = `data:image/svg+xml,${encodeURIComponent(encodeQR(code, 'svg', { border: 4 }))}`;
-  return html`<p>Open /door/ of the API on the device, and scan or type the code.</p>
-    <p class="code">${code}</p>
-    <p><img class="qr" src="${picture}" alt="QR code of the code above" /></p>
-    !${fields({ device: name, codeExpiresAt })}`;
-}

@@ -13,7 +13,6 @@ import { addAccount } from './account.ts';
 import { ConsoleConfig } from './config.ts';
 import { cookiesOf } from './cookies.ts';
 import { addDeliveryPages } from './delivery-pages.ts';
-import { addDoorPages } from './door-pages.ts';
 import { addEventPages } from './event-pages.ts';
 import { addAttendees } from './attendee-search.ts';
 import { addForms } from './forms/form-page.ts';
@@ -21,6 +20,8 @@ import { addIdentityProvider, providerOf, type Provider } from './identity-provi
 import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
+import { addDoorPages } from './pages/door-pages.ts';
+import { addReportPages } from './pages/report-pages.ts';
 import { addPartnerPages } from './partner-pages.ts';
 import { addPreferences } from './preferences.ts';
 import { addPrincipals, problemOf, Refusal } from './principals.ts';
@@ -82,7 +83,8 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   app.addHook('onRequest', async (request) => void (request.viewer = viewerOf(request, cookies)));
   app.decorate('banner', () => []);
   const signIn = createSignIn(db);
-  const context = { db, log, operations: operationsOf(config), provider, cookies, signIn };
+  const doorUrl = config.DOOR_URL;
+  const context = { db, log, operations: operationsOf(config), provider, cookies, signIn, doorUrl };
   addAssets(app);
   app.get('/health/live', () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
@@ -94,7 +96,7 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     for (const add of [addPrincipals, addIdentityProvider]) add(known, context);
     addSignIn(known, context, addForms(known, context));
     for (const add of [addEventPages, addPartnerPages, addWebhookPages]) add(known, context);
-    for (const add of [addDeliveryPages, addAccessPages, addDoorPages]) add(known, context);
+    for (const add of [addDeliveryPages, addAccessPages, addDoorPages, addReportPages]) add(known, context);
     for (const add of [addAttendees, addLive, addAccount, addPreferences]) add(known, context);
     await addOperatorApi(known, context);
   });

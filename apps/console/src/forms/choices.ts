@@ -15,7 +15,14 @@ const events: Choose = async ({ read, operations }) =>
   ((await read(operations.eventList, {})) ?? []).map(({ id, name }) => choice(id, name)).toReversed();
 
 const tickets: Choose = async ({ read, operations }, { eventId }) =>
-  eventId ? ((await read(operations.ticketList, { eventId })) ?? []).map(({ id, title }) => choice(id, title)) : [];
+  eventId
+    ? ((await read(operations.ticketList, { eventId })) ?? []).map(({ id, title }) => choice(id, title))
+    : [];
+
+const gates: Choose = async ({ read, operations }, { eventId }) =>
+  eventId
+    ? ((await read(operations.gateList, { eventId })) ?? []).map(({ id, name }) => choice(id, name))
+    : [];
 
 const partners: Choose = async ({ read, operations }) =>
   ((await read(operations.partnerList, {})) ?? []).map(({ id, name }) => choice(id, name));
@@ -26,6 +33,7 @@ export const CHOICES: Partial<Record<string, Choose>> = {
   ticketId: tickets,
   partnerId: partners,
   tickets,
+  gates,
 };
 
 /** What is proposed while a field is typed, by its name. Any other value can be typed as well. */

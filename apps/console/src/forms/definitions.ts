@@ -2,11 +2,15 @@ import type { Static, TObject } from '@sinclair/typebox';
 import type { Operations } from '../operations.ts';
 import type { PageRequest } from '../add-page.ts';
 import type { Texts } from '../view/html.ts';
+import { doorForms } from './door-forms.ts';
 import { eventForms } from './event-forms.ts';
 import { ticketForms } from './ticket-forms.ts';
 
-export type InputOf<Id extends keyof Operations> =
-  Operations[Id] extends { input: infer Input extends TObject } ? Static<Input> : never;
+export type InputOf<Id extends keyof Operations> = Operations[Id] extends {
+  input: infer Input extends TObject;
+}
+  ? Static<Input>
+  : never;
 
 /** The form of an operation. Without one, the form asks for every field of the operation. */
 export interface FormDefinition<Input = Record<string, unknown>> {
@@ -30,4 +34,4 @@ export interface FormDefinition<Input = Record<string, unknown>> {
 export type FormDefinitions = { [Id in keyof Operations]?: FormDefinition<InputOf<Id>> };
 
 /** The forms of operations, by the name of the operation. */
-export const FORMS: FormDefinitions = { ...ticketForms, ...eventForms };
+export const FORMS: FormDefinitions = { ...ticketForms, ...eventForms, ...doorForms };

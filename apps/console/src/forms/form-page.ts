@@ -19,7 +19,9 @@ import { instantText } from './times.ts';
 /** The fields of a form as they are sent. A list has its field several times. */
 type Sent = Partial<Record<string, string | string[]>>;
 
-const SentBody = { schema: { body: Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())])) } };
+const SentBody = {
+  schema: { body: Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())])) },
+};
 
 /** A number of people from which on it must be typed. */
 const LARGE = 100;
@@ -59,9 +61,15 @@ function afterwards(back: string, id: string) {
  */
 export function addForms(app: FastifyInstance, context: ConsoleContext) {
   const { db, log, operations } = context;
-  const pages = resultPages(operations);
+  const pages = resultPages(context);
   const find = askedOf(operations);
-  const show = async (request: FastifyRequest, reply: FastifyReply, asked: Asked, given: Texts, problem?: Problem) => {
+  const show = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: Asked,
+    given: Texts,
+    problem?: Problem,
+  ) => {
     const page = await requestOf(request, { scopes: [asked.operation.scope], isList: true }, context, given);
     return sendPage(reply, { ...(await formPage(page, asked, given, problem)) });
   };
@@ -87,9 +95,12 @@ export function addForms(app: FastifyInstance, context: ConsoleContext) {
       const filled = filledInput(operation.input, await changedFields(page, asked, given));
       const resultPage = pages.get(operation.id);
       if (resultPage) {
-        const result = await resultPage(db, filled, operator);
+        const result = await resultPage(db, filled, operator, page);
         const { title } = operationWords(words, operation);
-        return await sendPage(reply, { title, parts: [result, html`<p><a href="${back}">${words.forms.continue}</a></p>`] });
+        return await sendPage(reply, {
+          title,
+          parts: [result, html`<p><a href="${back}">${words.forms.continue}</a></p>`],
+        });
       }
       const result = await operation.run(db, filled, callerOf(operator));
       const next = definition.next?.(result as never, given) ?? back;
@@ -157,7 +168,10 @@ function assertMayOpen(request: FastifyRequest, operation: Operation) {
 
 /** Returns whether a value is given by the address, and not asked for: an id, or what a link says. */
 const isGiven = (given: Texts, name: string) =>
-  given[name] !== undefined && given[name] !== '' && given[`${WAS}${name}`] === undefined && given[`${ASKED}${name}`] === undefined;
+  given[name] !== undefined &&
+  given[name] !== '' &&
+  given[`${WAS}${name}`] === undefined &&
+  given[`${ASKED}${name}`] === undefined;
 
 async function formPage(page: PageRequest, asked: Asked, given: Texts, problem?: Problem) {
   const { operation, definition, action } = asked;
@@ -169,7 +183,8 @@ async function formPage(page: PageRequest, asked: Asked, given: Texts, problem?:
   const was: Texts = {};
   for (const name of names) {
     const value: unknown = (current as Record<string, unknown>)[name];
-    if (Object.hasOwn(current, name)) was[name] = given[`${WAS}${name}`] ?? textOf(operation.input.properties[name]!, value, format.zone);
+    if (Object.hasOwn(current, name))
+      was[name] = given[`${WAS}${name}`] ?? textOf(operation.input.properties[name]!, value, format.zone);
   }
   const choices = new Map<string, readonly Choice[]>();
   for (const name of names) {
@@ -178,7 +193,12 @@ async function formPage(page: PageRequest, asked: Asked, given: Texts, problem?:
   }
   const fields = fieldsOf(operation.input, names, choices, was);
   const hidden = Object.entries(given).filter(
-    ([name]) => !names.includes(name) && !name.startsWith(WAS) && !name.startsWith(ASKED) && name !== TYPED && name !== 'done',
+    ([name]) =>
+      !names.includes(name) &&
+      !name.startsWith(WAS) &&
+      !name.startsWith(ASKED) &&
+      name !== TYPED &&
+      name !== 'done',
   );
   const back = pathOf(given['back']);
   const count = (await definition.concerns?.(page, given)) ?? 0;
@@ -196,7 +216,9 @@ async function formPage(page: PageRequest, asked: Asked, given: Texts, problem?:
       <a class="button" href="${back}">${words.forms.cancel}</a>
     </p>
   </form>`;
-  const others = Object.entries(problem?.invalid ?? {}).filter(([name]) => !names.includes(name) && name !== TYPED);
+  const others = Object.entries(problem?.invalid ?? {}).filter(
+    ([name]) => !names.includes(name) && name !== TYPED,
+  );
   const notes = [problem?.note ?? '', ...others.map(([, rule]) => ruleWords(words, rule))].filter(Boolean);
   const about = (await definition.about?.(page, given)) ?? '';
   return { title, parts: [alertHtml(notes.join(' ')), about, formHtml] };
@@ -205,8 +227,15 @@ async function formPage(page: PageRequest, asked: Asked, given: Texts, problem?:
 const typedHtml = (label: string, problem: string | undefined) =>
   html`<div class="field">
     <label for="${TYPED}">${label}</label>
-    <input id="${TYPED}" name="${TYPED}" inputmode="numeric" autocomplete="off" required
-      aria-describedby="${TYPED}-hint" !${problem === undefined ? '' : 'aria-invalid="true"'} />
+    <input
+      id="${TYPED}"
+      name="${TYPED}"
+      inputmode="numeric"
+      autocomplete="off"
+      required
+      aria-describedby="${TYPED}-hint"
+      !${problem === undefined ? '' : 'aria-invalid="true"'}
+    />
     <p class="hint" id="${TYPED}-hint">${problem ?? ''}</p>
   </div>`;
 

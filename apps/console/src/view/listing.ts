@@ -8,6 +8,8 @@ export interface Column<Thing> {
   head: string;
   /** A number is formatted, and stands at the right. */
   cell: (thing: Thing) => Shown;
+  /** Whether it stands at the right: an amount of money does. Default: if all its cells are numbers. */
+  isNumber?: boolean;
 }
 
 interface ListingOptions<Thing> {
@@ -22,12 +24,24 @@ interface ListingOptions<Thing> {
 }
 
 /** Returns a table of things, or a sentence if there are none. On a narrow screen, each thing is a block. */
-export function listing<Thing>({ caption, isTitled, things = [], columns, empty, format }: ListingOptions<Thing>) {
+export function listing<Thing>({
+  caption,
+  isTitled,
+  things = [],
+  columns,
+  empty,
+  format,
+}: ListingOptions<Thing>) {
   const title = isTitled ? html`<h2>${caption}</h2>` : '';
-  if (things.length === 0) return html`!${title}<p class="none">${empty}</p>`;
+  if (things.length === 0)
+    return html`!${title}
+      <p class="none">${empty}</p>`;
   const shown = columns.filter((column) => column !== false && column !== undefined);
   const cells = things.map((thing) => shown.map(({ cell }) => cell(thing)));
-  const isNumber = shown.map((_, index) => cells.every((row) => typeof row[index] === 'number' || isNone(row[index])));
+  const isNumber = shown.map(
+    (column, index) =>
+      column.isNumber ?? cells.every((row) => typeof row[index] === 'number' || isNone(row[index])),
+  );
   const classOf = (index: number) => (isNumber[index] ? 'class="number"' : '');
   return html`!${title}
     <div class="scroll" role="region" aria-label="${caption}" tabindex="0">

@@ -44,6 +44,8 @@ export interface Page {
   parts: readonly string[];
   /** The page of the documents that explains this one: "operate/console". */
   help?: string;
+  /** Seconds after which the browser asks again, for what is not there yet. */
+  refreshSeconds?: number;
 }
 
 /** The menu: each page with the scope that it requires, for an event at least, or for all. */
@@ -71,6 +73,7 @@ function isWithin(path: string, page: string) {
 export function sendPage(reply: FastifyReply, page: Page) {
   const { viewer, operator } = reply.request;
   const { words, language } = viewer;
+  if (page.refreshSeconds !== undefined) void reply.header('refresh', String(page.refreshSeconds));
   const text = html`<!doctype html>
     <html lang="${language}">
       <head>
@@ -92,7 +95,10 @@ export function sendPage(reply: FastifyReply, page: Page) {
   return reply.type('text/html; charset=utf-8').send(text);
 }
 
-function mainHtml({ title, chips, about, path = [], actions = [], tabs = [], parts, help }: Page, words: Words) {
+function mainHtml(
+  { title, chips, about, path = [], actions = [], tabs = [], parts, help }: Page,
+  words: Words,
+) {
   const { shell } = words;
   return [
     path.length > 0 &&
@@ -152,8 +158,15 @@ function headerHtml({ url, viewer: { words } }: FastifyRequest, operator: Operat
 
 const searchHtml = (asked: string, { shell }: Words) =>
   html`<form class="search" role="search" method="get" action="/people">
-    <input type="search" name="q" value="${asked}" aria-label="${shell.search}"
-      placeholder="${shell.searchHint}" autocomplete="off" required />
+    <input
+      type="search"
+      name="q"
+      value="${asked}"
+      aria-label="${shell.search}"
+      placeholder="${shell.searchHint}"
+      autocomplete="off"
+      required
+    />
     <button>${shell.find}</button>
   </form>`;
 

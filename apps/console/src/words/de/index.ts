@@ -1,8 +1,10 @@
 import type { Words } from '../index.ts';
+import { door } from './door.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
 import { operations } from './operations.ts';
+import { reports } from './reports.ts';
 import { rules } from './rules.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
@@ -10,4 +12,16 @@ import { tickets } from './tickets.ts';
 import { values } from './values.ts';
 
 /** All texts of the console in German. The compiler finds one that is missing. */
-export const de: Words = { shell, signIn, forms, fields, operations, rules, values, event, tickets };
+export const de: Words = {
+  shell,
+  signIn,
+  forms,
+  fields,
+  operations,
+  rules,
+  values,
+  event,
+  tickets,
+  reports,
+  door,
+};

@@ -1,2 +1,9 @@
+import { doorValues } from './door.ts';
+
 /** Words that stand for states and choices. */
-export const values: Record<string, string> = { true: 'ja', false: 'nein', none: 'keine Angabe' };
+export const values: Record<string, string> = {
+  true: 'ja',
+  false: 'nein',
+  none: 'keine Angabe',
+  ...doorValues,
+};

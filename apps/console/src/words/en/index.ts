@@ -1,7 +1,9 @@
+import { door } from './door.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
 import { operations } from './operations.ts';
+import { reports } from './reports.ts';
 import { rules } from './rules.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
@@ -9,4 +11,4 @@ import { tickets } from './tickets.ts';
 import { values } from './values.ts';
 
 /** All texts of the console in English. Each subject has a file. */
-export const en = { shell, signIn, forms, fields, operations, rules, values, event, tickets };
+export const en = { shell, signIn, forms, fields, operations, rules, values, event, tickets, reports, door };

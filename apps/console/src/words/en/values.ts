@@ -1,2 +1,4 @@
+import { doorValues } from './door.ts';
+
 /** Words that stand for states and choices. */
-export const values: Record<string, string> = { true: 'yes', false: 'no' };
+export const values: Record<string, string> = { true: 'yes', false: 'no', ...doorValues };
