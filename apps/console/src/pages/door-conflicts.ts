@@ -58,53 +58,71 @@ function latestHtml<Thing>(
 
 /** Returns every conflict with the names of the people, as far as the report has them. */
 export function conflictsHtml(report: DoorReport, look: Look) {
+  const hasAreas = new Set(report.gates.map(({ area }) => area)).size > 1;
+  return [
+    alertHtml(report.proved ? '' : look.words.door.tooMany),
+    ...peopleHtml(report, look, hasAreas),
+    ...sumsHtml(report, look),
+  ];
+}
+
+const reasonIn = ({ words: { door } }: Look, reason: string) => door.outcomes[reason] ?? reason;
+
+/** Returns the people who were let in although they should not have been. */
+function peopleHtml({ conflicts, cancelled, letIn }: DoorReport, look: Look, hasAreas: boolean) {
   const { words, format } = look;
   const { door } = words;
-  const hasAreas = new Set(report.gates.map(({ area }) => area)).size > 1;
-  const outcome = (reason: string) => door.outcomes[reason] ?? reason;
+  const areaColumn = hasAreas && { head: door.area, cell: ({ area }: { area: string }) => area };
   return [
-    alertHtml(report.proved ? '' : door.tooMany),
     latestHtml<Conflict>(look, {
       title: door.twiceTitle,
       empty: door.noConflicts,
-      things: report.conflicts,
+      things: conflicts,
       columns: [
         { head: door.firstPerson, cell: ({ first }) => personAt(look, first) },
         { head: door.secondPerson, cell: ({ again }) => personAt(look, again) },
-        hasAreas && { head: door.area, cell: ({ area }) => area },
+        areaColumn,
         { head: '', cell: ({ again }) => storyLink(look, again.passReference) },
       ],
     }),
     latestHtml<CancelledSeat>(look, {
       title: door.cancelledTitle,
       empty: door.noCancelled,
-      things: report.cancelled,
+      things: cancelled,
       columns: [
         { head: door.person, cell: (seat) => personAt(look, seat) },
         { head: door.cancelledAt, cell: ({ cancelledAt }) => format.exactTime(cancelledAt) },
-        hasAreas && { head: door.area, cell: ({ area }) => area },
+        areaColumn,
         { head: '', cell: ({ passReference }) => storyLink(look, passReference) },
       ],
     }),
     latestHtml<LetIn>(look, {
       title: door.letInTitle,
       empty: door.noLetIn,
-      things: report.letIn,
+      things: letIn,
       columns: [
         { head: door.person, cell: (one) => letInCell(look, one) },
-        { head: door.reason, cell: ({ reason }) => outcome(reason) },
+        { head: door.reason, cell: ({ reason }) => reasonIn(look, reason) },
         { head: door.seatTaken, cell: ({ seat }): Shown => seat && personAt(look, seat) },
         { head: '', cell: ({ passReference }): Shown => passReference && storyLink(look, passReference) },
       ],
     }),
+  ];
+}
+
+/** Returns the refused scans by reason, and people compared with seats. */
+function sumsHtml({ refused, tickets }: DoorReport, look: Look) {
+  const { words, format } = look;
+  const { door } = words;
+  return [
     listing({
       caption: door.refusedTitle,
       isTitled: true,
-      things: report.refused,
+      things: refused,
       empty: door.noRefused,
       format,
       columns: [
-        { head: door.reason, cell: ({ outcome: reason }) => outcome(reason) },
+        { head: door.reason, cell: ({ outcome }) => reasonIn(look, outcome) },
         { head: door.scans, cell: ({ scans }) => scans },
         { head: door.letInOffline, cell: ({ letIn }) => letIn },
       ],
@@ -112,7 +130,7 @@ export function conflictsHtml(report: DoorReport, look: Look) {
     listing({
       caption: door.peopleTitle,
       isTitled: true,
-      things: report.tickets,
+      things: tickets,
       empty: door.nobody,
       format,
       columns: [

@@ -30,41 +30,45 @@ export interface Narrowing {
 
 const ID = /^[1-9]\d{0,9}$/;
 
-const dayOf = (text = '') => {
+/** Years that no zone and no table finds too large. */
+const DAY = /^2\d{3}-\d{2}-\d{2}$/;
+
+/** Returns a day of the form. Undefined: it is empty. Null: it is no day. */
+function dayOf(text = '') {
+  if (text === '') return undefined;
   try {
-    return text === '' ? undefined : Temporal.PlainDate.from(text);
+    return DAY.test(text) ? Temporal.PlainDate.from(text) : null;
   } catch {
     return null;
   }
-};
+}
 
 const startOf = (day: Temporal.PlainDate, zone: string) => day.toZonedDateTime(zone).toInstant().toString();
 
 /** Returns what the address asks for. A period that cannot be is none, and says why. */
-export function askedOf(
-  { query, format, words: { reports } }: EventPageRequest,
-  { hasPeriod }: Narrowing,
-): Asked {
+export function askedOf(page: EventPageRequest, { hasPeriod }: Narrowing): Asked {
+  const { query } = page;
   const idOf = (text = '') => (ID.test(text) ? text : '');
   const [partnerId, ticketId] = [idOf(query['partnerId']), idOf(query['ticketId'])];
-  const given = { ...(partnerId && { partnerId }), ...(ticketId && { ticketId }) };
-  const by = query['by'] === 'hour' ? ('hour' as const) : ('day' as const);
-  const whole = { from: '', to: '', partnerId, ticketId, by, given, problem: '' };
-  if (!hasPeriod) return whole;
+  const by = query['by'] === 'hour' ? 'hour' : 'day';
+  const { from, to, problem, given } = hasPeriod ? periodOf(page) : WHOLE_TIME;
+  const subject = { ...(partnerId && { partnerId }), ...(ticketId && { ticketId }) };
+  return { from, to, problem, partnerId, ticketId, by, given: { ...given, ...subject } };
+}
+
+const WHOLE_TIME = { from: '', to: '', problem: '', given: {} };
+
+function periodOf({ query, format, words: { reports } }: EventPageRequest) {
   const [from, to] = [dayOf(query['from']), dayOf(query['to'])];
-  if (from === null || to === null) return { ...whole, problem: reports.badDay };
-  if (from && to && Temporal.PlainDate.compare(from, to) > 0) return { ...whole, problem: reports.badPeriod };
-  return {
-    ...whole,
-    from: from?.toString() ?? '',
-    to: to?.toString() ?? '',
-    given: {
-      ...given,
-      ...(from && { from: startOf(from, format.zone) }),
-      // The last day belongs to the period.
-      ...(to && { until: startOf(to.add({ days: 1 }), format.zone) }),
-    },
+  if (from === null || to === null) return { ...WHOLE_TIME, problem: reports.badDay };
+  if (from && to && Temporal.PlainDate.compare(from, to) > 0)
+    return { ...WHOLE_TIME, problem: reports.badPeriod };
+  const given = {
+    ...(from && { from: startOf(from, format.zone) }),
+    // The last day belongs to the period.
+    ...(to && { until: startOf(to.add({ days: 1 }), format.zone) }),
   };
+  return { from: String(from ?? ''), to: String(to ?? ''), problem: '', given };
 }
 
 /** Returns the fields of an address that asks for the same. */
