@@ -1,7 +1,7 @@
 import type { CountedGate, CountedTicket, DescribedDevice, DoorCounts } from '@floodgate/door/console';
 import type { DescribedTicket } from '@floodgate/tickets/console';
 import { html } from 'ghtml';
-import { figure, grid, link, rows, type Shown } from '../view/html.ts';
+import { figure, grid, link, rows } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import {
   clockOf,
@@ -17,8 +17,9 @@ import {
 
 /** A verdict names so many remarks. Each device has its own page. */
 const MOST_REMARKS = 10;
+const MOST_NAMES = 5;
 /** The cards at the top have room for so many areas. */
-const MOST_AREAS = 3;
+const MOST_AREAS = 2;
 
 interface Counted {
   counts: DoorCounts;
@@ -72,39 +73,38 @@ export function gatesHtml({ counts, tickets }: Counted, look: Look) {
 }
 
 /** Even when empty, it is a part. */
-function alertOf({ conflicts, silent }: DoorCounts, { event, words: { door }, format }: Look) {
+function alertOf({ conflicts, silent }: DoorCounts, look: Look) {
+  const { event, words, format } = look;
+  const { door } = words;
   const path = `/events/${event.id}/door`;
   const texts = [
     conflicts > 0 &&
       html`${door.twice(format.number(conflicts))} <a href="${path}/conflicts">${door.look}</a>`,
     silent.length > 0 &&
-      html`${door.silentNow(format.list(silent.slice(0, MOST_REMARKS).map(({ name }) => name)))}
-        <a href="${path}/devices">${door.look}</a>`,
+      html`${door.silentNow(namesOf(silent, look))} <a href="${path}/devices">${door.look}</a>`,
   ].filter((text) => text !== false);
   return html`<div role="alert">!${texts.map((text) => html`<p class="alert">!${text}</p>`)}</div>`;
 }
 
-function figuresHtml(
-  { gates, conflicts, silent }: DoorCounts,
-  tickets: readonly DescribedTicket[],
-  { words, format }: Look,
-) {
+/** Returns the first names, and how many more there are. */
+function namesOf(things: readonly { name: string }[], { words: { door }, format }: Look) {
+  const names = things.slice(0, MOST_NAMES).map(({ name }) => name);
+  const more = things.length - names.length;
+  return format.list(more > 0 ? [...names, door.more(format.number(more))] : names);
+}
+
+function figuresHtml({ gates }: DoorCounts, tickets: readonly DescribedTicket[], { words, format }: Look) {
   const { door } = words;
   const areas = new Map(gates.map(({ area, inside }) => [area, inside]));
-  const inAreas: [Shown, Shown][] = [...areas]
+  const inAreas = [...areas]
     .slice(0, MOST_AREAS)
-    .map(([area, inside]) => [
-      format.number(inside),
-      areas.size > 1 ? door.insideMeaning(area) : door.inside,
-    ]);
-  const all: [Shown, Shown][] = [
-    [format.number(gates.reduce((sum, { admitted }) => sum + admitted, 0)), door.admittedMeaning],
+    .map(([area, inside]) => [inside, areas.size > 1 ? door.insideMeaning(area) : door.inside] as const);
+  const all = [
+    [gates.reduce((sum, { admitted }) => sum + admitted, 0), door.admittedMeaning] as const,
     ...inAreas,
-    [format.number(tickets.reduce((sum, { taken }) => sum + taken, 0)), door.expectedMeaning],
-    [format.number(conflicts), door.conflictsMeaning],
-    [format.number(silent.length), door.silentMeaning],
+    [tickets.reduce((sum, { taken }) => sum + taken, 0), door.expectedMeaning] as const,
   ];
-  return grid(...all.map(([value, meaning]) => figure(value, meaning)));
+  return grid(...all.map(([count, meaning]) => figure(format.number(count), meaning)));
 }
 
 /** Returns the devices of an event, and whether all their scans have arrived. */

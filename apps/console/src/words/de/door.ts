@@ -31,14 +31,13 @@ export const door: typeof en = {
   admittedMeaning: 'Personen eingelassen, an allen Eingängen',
   insideMeaning: (area) => `Personen drinnen: ${area}`,
   expectedMeaning: 'vergebene Plätze',
-  conflictsMeaning: 'Plätze, die zwei Personen einließen',
-  silentMeaning: 'schweigende Scanner an offenen Eingängen',
   counting: 'wird gezählt …',
   noGates: 'Es gibt noch keine Eingänge. Fügen Sie einen hinzu, und melden Sie dann einen Scanner dafür an.',
   byTicket: 'Personen nach Ticket',
   nobody: 'Noch niemand wurde eingelassen.',
   silentNow: (names) => `An einem offenen Eingang, aber seit fünf Minuten ohne Verbindung: ${names}.`,
   twice: (count) => `Plätze, die zwei Personen einließen: ${count}.`,
+  more: (count) => `${count} weitere`,
   look: 'Ansehen',
   noDevices: 'Es gibt noch keine Scanner.',
   lastContact: 'Letzte Verbindung',
@@ -158,6 +157,7 @@ export const door: typeof en = {
 };
 
 export const doorFields = {
+  tickets: { label: 'Tickets', hint: 'keins gewählt: alle Tickets' },
   gates: { label: 'Eingänge', hint: 'wo er scannen darf' },
   area: { label: 'Bereich', hint: 'Eingänge eines Bereichs teilen sich ihren Einlass; leer: „main“' },
   entryRule: {

@@ -31,14 +31,13 @@ export const door = {
   admittedMeaning: 'people let in, at all gates',
   insideMeaning: (area: string) => `people inside: ${area}`,
   expectedMeaning: 'seats taken',
-  conflictsMeaning: 'seats that let in two people',
-  silentMeaning: 'silent scanners at open gates',
   counting: 'being counted …',
   noGates: 'There are no gates yet. Add one, then enrol a scanner for it.',
   byTicket: 'People by ticket',
   nobody: 'Nobody was let in yet.',
   silentNow: (names: string) => `At an open gate, but not in contact for five minutes: ${names}.`,
   twice: (count: string) => `Seats that let in two people: ${count}.`,
+  more: (count: string) => `${count} more`,
   look: 'Look at them',
   noDevices: 'There are no scanners yet.',
   lastContact: 'Last contact',
@@ -155,6 +154,7 @@ export const door = {
 };
 
 export const doorFields = {
+  tickets: { label: 'Tickets', hint: 'none chosen: all tickets' },
   gates: { label: 'Gates', hint: 'where it may scan' },
   area: { label: 'Area', hint: 'gates of one area share their admissions; "main" if empty' },
   entryRule: {
