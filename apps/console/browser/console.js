@@ -1,20 +1,33 @@
 // Shows the latest snapshot of a launch or of doors.
 const live = document.querySelector('#live');
 
+/** The space between elements differs in pages and snapshots. */
+const nodesIn = (element) =>
+  [...element.childNodes].filter((node) => node.nodeType !== Node.TEXT_NODE || node.data.trim());
+
 /**
- * Replaces only what has changed: a screen reader announces an alert once, and a table keeps the focus and
- * its place.
+ * Replaces only what has changed: a screen reader announces an alert once, and a link in a table keeps the
+ * focus and its place.
  */
+function update(shown, next) {
+  if (shown.isEqualNode(next)) return;
+  if (!shown.cloneNode().isEqualNode(next.cloneNode())) {
+    shown.replaceWith(next);
+    return;
+  }
+  const [before, after] = [nodesIn(shown), nodesIn(next)];
+  for (const [index, node] of after.entries()) {
+    if (before[index]) update(before[index], node);
+    else shown.append(node);
+  }
+  for (const node of before.slice(after.length)) node.remove();
+}
+
 function show(html) {
   const { content } = Object.assign(document.createElement('template'), { innerHTML: html });
-  const parts = [...content.children];
-  if (parts.length !== live.children.length) return live.replaceChildren(...parts);
-  for (const [index, part] of parts.entries()) {
-    const shown = live.children[index];
-    if (shown.isEqualNode(part)) continue;
-    if (shown.cloneNode().isEqualNode(part.cloneNode())) shown.replaceChildren(...part.childNodes);
-    else shown.replaceWith(part);
-  }
+  const next = live.cloneNode();
+  next.append(...content.children);
+  update(live, next);
 }
 
 if (live) {
@@ -29,4 +42,10 @@ if (live) {
         '<p class="old" role="alert">The console does not answer. These figures are old.</p>',
       );
   });
+}
+
+// Without scripts, the menu of the browser prints.
+for (const button of document.querySelectorAll('button.print')) {
+  button.hidden = false;
+  button.addEventListener('click', () => print());
 }

@@ -23,8 +23,10 @@ export interface PageRequest {
   may: Caller['may'];
   db: Database;
   operations: Operations;
+  /** The address of the scanner for browsers. Undefined: not known. */
+  doorUrl: string | undefined;
   /** Those of its path. The others are undefined. */
-  params: Record<'eventId' | 'ticketId' | 'partnerId' | 'webhookId' | 'passReference' | 'jobId', string>;
+  params: Record<'eventId' | 'ticketId' | 'partnerId' | 'webhookId' | 'passReference' | 'jobId' | 'gateId' | 'deviceId', string>;
   query: Texts;
   /** Its address. */
   url: string;
@@ -85,6 +87,7 @@ export async function requestOf(
     may,
     db: context.db,
     operations: context.operations,
+    doorUrl: context.doorUrl,
     params,
     query,
     url: request.url,

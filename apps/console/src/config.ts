@@ -17,6 +17,11 @@ export const ConsoleConfig = Type.Object({
     'address at which browsers reach the console; with https, cookies are sent over https only',
     { pattern: '^https?://[^/]+$' },
   ),
+  DOOR_URL: optionalText(
+    'address of the scanner as devices reach it, such as https://tickets.example.com/door/; codes that enrol ' +
+      'devices are then links to it',
+    { pattern: '^https?://[^/?#\\s]+/[^?#\\s]*$' },
+  ),
   CONSOLE_PROXIES: optionalText(
     'addresses or networks of the proxies in front of the console, separated by commas; the ' +
       'X-Forwarded-For header of others is ignored',

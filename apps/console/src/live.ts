@@ -9,6 +9,7 @@ import { backlogCells, kindsOf } from './delivery-pages.ts';
 import { admitToPage, readBy, type ConsoleContext } from './operations.ts';
 import { requireScope } from './principals.ts';
 import { actions, alertHtml, awayHtml, fields, table } from './view.ts';
+import type { Viewer } from './view/viewer.ts';
 
 const INTERVAL_MS = 1_000;
 /** The pace is that of the last seconds. */
@@ -70,7 +71,7 @@ export function addStream(
   context: ConsoleContext,
   path: `/${string}:eventId${string}`,
   scopes: readonly Scope[],
-  audienceOf: (eventId: string, operator: OperatorPrincipal) => Audience,
+  audienceOf: (eventId: string, operator: OperatorPrincipal, viewer: Viewer) => Audience,
 ) {
   const streams = new Map<string, ReturnType<typeof startStream>>();
   app.get<{ Params: { eventId: string } }>(`${path}/events`, async (request, reply) => {
@@ -78,7 +79,7 @@ export function addStream(
     const { accessId } = operator;
     const { eventId } = request.params;
     await admitToPage(context, operator, scopes, { address: { eventId }, isList: false });
-    const { key, open, ...rest } = audienceOf(eventId, operator);
+    const { key, open, ...rest } = audienceOf(eventId, operator, request.viewer);
     const take = await open();
     const admits = (now: OperatorPrincipal) =>
       rest.admits(now) && scopes.every((scope) => mayUseFor(now, scope, Number(eventId)));

@@ -52,6 +52,8 @@ export interface ConsoleContext {
   operations: Operations;
   provider: Provider | undefined;
   cookies: Cookies;
+  /** The address of the scanner. Undefined: not set. */
+  doorUrl: string | undefined;
   /** Checks a password, with one count of wrong ones for the sign-in and for changes of a password. */
   signIn: SignIn;
 }

@@ -1,11 +1,11 @@
 import type { Operation } from '@floodgate/operators';
-import { encodeQR } from 'qr';
 import { html } from 'ghtml';
 import type { PageRequest } from './add-page.ts';
 import { askedOf } from './forms/asked.ts';
 import { formPage } from './forms/form-html.ts';
 import { shownFacts, shownValue } from './forms/shown.ts';
 import type { Operations } from './operations.ts';
+import { codeHtml } from './pages/enrolment.ts';
 import { chip, Html, link, type Shown, type Texts } from './view/html.ts';
 import { listing, type Column } from './view/listing.ts';
 import { fieldWords } from './words/index.ts';
@@ -35,8 +35,8 @@ const RESULTS: ReadonlyMap<string, ResultPage> = new Map<string, ResultPage>([
   page('operatorCreate', (of, one) => secretPage(of, one.password, one, 'name', 'role', 'email')),
   page('operatorResetPassword', (of, one) => secretPage(of, one.password, one, 'name')),
   page('tokenCreate', (of, token) => secretPage(of, token.token, token, 'name', 'scopes', 'expiresAt')),
-  page('deviceCreate', codePage),
-  page('deviceCode', codePage),
+  page('deviceCreate', (of, device) => [statusHtml(of.words.forms.keepSecret), codeHtml(of, device)]),
+  page('deviceCode', (of, device) => [statusHtml(of.words.forms.keepSecret), codeHtml(of, device)]),
   page('guestAdd', (of, { passReference, isNew }) => [
     statusHtml(isNew ? of.words.results.guestAdded : of.words.results.guestKnown),
     passReference === null ? '' : html`<p>!${passLink(passReference).text}</p>`,
@@ -71,20 +71,6 @@ function secretPage<Thing extends object>(of: PageRequest, secret: string, thing
       <p class="code">${secret}</p>
     </div>`,
     names.length > 0 ? html`<div class="card">!${shownFacts(of, thing, ...names)}</div>` : '',
-  ];
-}
-
-/** Returns the code of a device: large, and as a QR code for its camera. */
-function codePage(of: PageRequest, device: { code: string; name: string; codeExpiresAt: Date | null }) {
-  const { words } = of;
-  const picture = `data:image/svg+xml,${encodeURIComponent(encodeQR(device.code, 'svg', { border: 4 }))}`;
-  return [
-    html`<div class="card secret" role="status">
-      <p><strong>${words.forms.keepSecret}</strong> ${words.results.scanCode}</p>
-      <p class="code">${device.code}</p>
-      <p><img class="qr" src="${picture}" alt="${words.results.qrOfCode}" /></p>
-    </div>`,
-    html`<div class="card">!${shownFacts(of, device, 'name', 'codeExpiresAt')}</div>`,
   ];
 }
 

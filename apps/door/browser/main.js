@@ -16,6 +16,27 @@ const STARTED = { isOnline: false, isAsking: false, isUnknown: false, waiting: 0
 /** Called with each code from the camera, the keyboard or a form. */
 let onCode = (/** @type {string} */ _text) => {};
 
+/**
+ * Returns the code of an enrolment in a text: the text itself, or the fragment of a link to the scanner.
+ * @param {string} text
+ */
+const codeIn = (text) =>
+  text
+    .slice(text.indexOf('#') + 1)
+    .replace(/^code=/, '')
+    .trim()
+    .toUpperCase();
+
+/** Returns the code in the address of the page, and removes it: it works once, and does not belong into the history. */
+function takeCode() {
+  const code = codeIn(location.hash);
+  if (location.hash) history.replaceState(null, '', location.pathname);
+  return code;
+}
+
+/** The code of the link that opened the scanner. Empty: it was opened without one. */
+const offeredCode = takeCode();
+
 /** @type {Promise<unknown>} */
 let tasks = Promise.resolve();
 
@@ -98,8 +119,8 @@ function addCamera() {
 }
 
 /**
- * Resolves to the device after the operator's code was accepted. A code is the text itself, or the fragment
- * of a URL. The key is stored before: if the answer does not arrive, a repetition enrols the same device.
+ * Resolves to the device after the operator's code was accepted. The key is stored before: if the answer does
+ * not arrive, a repetition enrols the same device.
  * @param {{ db: IDBDatabase } & Facts} store
  */
 async function enrolDevice(store) {
@@ -114,17 +135,22 @@ async function enrolDevice(store) {
       inOrder(async () => {
         // A code can be submitted twice.
         if (isEnrolled) return;
-        const code = text.slice(text.indexOf('#') + 1).trim();
-        const device = await enrol(code.toUpperCase(), version, enrolment);
+        const device = await enrol(codeIn(text), version, enrolment);
         showNotice(typeof device === 'string' ? device : null);
         if (typeof device === 'string') return;
         isEnrolled = true;
+        /** @type {HTMLFormElement} */ (element('enrol-form')).reset();
         resolve(device);
       });
     onSubmit('enrol-form', onCode);
-    if (location.hash.length > 1) onCode(location.hash);
-    // The code works once, and does not belong into the history.
-    history.replaceState(null, '', location.pathname);
+    const offer = (/** @type {string} */ code) => {
+      // It stays in the field: without network, it can be sent again.
+      /** @type {HTMLInputElement} */ (element('code')).value = code;
+      if (code && !isEnrolled) onCode(code);
+    };
+    offer(offeredCode);
+    // A link can open in the page that is open already.
+    addEventListener('hashchange', () => offer(takeCode()));
   });
 }
 
@@ -224,6 +250,8 @@ async function start() {
     closeCamera();
     await navigator.storage.persist();
   }
+  if (facts.device && offeredCode)
+    showNotice(`This device is enrolled already, as ${device.deviceName}. The code was not used.`);
   const onRevoked = async () => {
     closeCamera();
     showResult(null);

@@ -2,7 +2,7 @@ import { Option, type Command, type CommandUnknownOpts } from '@commander-js/ext
 import { actionCommands } from '@floodgate/audit/commands';
 import type { Cli } from '@floodgate/command';
 import { NONE, parseId, parseText, parseTimeOrNone } from '@floodgate/command/arguments';
-import { record, tableOf, timeText } from '@floodgate/command/output';
+import { columnsOf, record, tableOf, timeText } from '@floodgate/command/output';
 import { queryCommands } from '@floodgate/operators/commands';
 import type { Device } from './devices.ts';
 import type { Gate } from './gates.ts';
@@ -35,6 +35,32 @@ export function addDoorCommands(program: Command, cli: Cli) {
   )
     .description('show admissions, conflicts, refused and missing scans, and whether they are complete')
     .argument(...EVENT);
+  addCountCommands(door, cli);
+}
+
+function addCountCommands(door: Command, cli: Cli) {
+  const queryCommand = queryCommands(door, cli, loadOperations);
+  queryCommand(
+    'counts',
+    (operations) => operations.doorCounts,
+    ({ gates, tickets, conflicts, silent }) =>
+      [
+        columnsOf(gates, ['id', 'name', 'area', 'admitted', 'inside']),
+        columnsOf(tickets, ['ticketId', 'ticket', 'area', 'admitted', 'inside']),
+        `conflicts: ${conflicts}`,
+        `silent devices: ${silent.length}`,
+        columnsOf(silent, ['id', 'name', 'lastContactAt']),
+      ].join('\n\n'),
+  )
+    .description('count the people let in and inside, by gate and by ticket, and name the silent devices')
+    .argument(...EVENT);
+  queryCommand(
+    'story',
+    (operations) => operations.doorStory,
+    ({ entries }) => columnsOf(entries, ['at', 'what', 'reason', 'gate', 'device', 'passReference']),
+  )
+    .description('show what happened at the door to the person on a seat, in order')
+    .argument('<passReference>', 'its pass reference', parseText);
 }
 
 function addGateCommands(program: Command, cli: Cli) {

@@ -26,6 +26,8 @@ export interface TicketPeople {
 /** A seat that was admitted and is cancelled now, with its first admission in an area. */
 export interface CancelledSeat extends Admission {
   passReference: string;
+  /** Of the attendee. Null: the caller may not see it, or it is erased. */
+  fullName: string | null;
   ticketId: number;
   cancelledAt: Date;
 }
@@ -34,11 +36,13 @@ export interface CancelledSeat extends Admission {
 export interface LetIn extends Admission {
   /** Null, like the ticket, if the pass is of no registration. */
   passReference: string | null;
+  /** Of its attendee. Null: none, or the caller may not see it. */
+  fullName: string | null;
   ticketId: number | null;
   /** Why the server refused it. */
   reason: string;
   /** The admission of the seat, if it has one. */
-  seat: (Omit<Admission, 'area'> & { passReference: string }) | null;
+  seat: (Omit<Admission, 'area'> & { passReference: string; fullName: string | null }) | null;
 }
 
 /** The people that were let in to an event. */
@@ -51,13 +55,20 @@ export interface People {
 }
 
 /**
+ * The name of the attendee of a registration, by the name of its table in a statement. Without the right to
+ * see it, it is not even read.
+ */
+export const nameOf = (registration: string, showsNames: boolean) =>
+  showsNames ? sql<string | null>`nullif(${sql.ref(`${registration}.full_name`)}, '')` : sql<null>`null`;
+
+/**
  * Proves that no ticket let in more people than it has sold seats, apart from exceptions, which it names. A
  * cancelled seat is one: it could be sold again. Areas with the rule `any` are left out: they count scans,
  * not people.
  */
-export async function readPeople(db: Database, event: Event): Promise<People> {
-  const cancelled = await listCancelled(db, event);
-  const letIn = await listLetIn(db, event);
+export async function readPeople(db: Database, event: Event, showsNames: boolean): Promise<People> {
+  const cancelled = await listCancelled(db, event, showsNames);
+  const letIn = await listLetIn(db, event, showsNames);
   const exceptions = [...cancelled, ...letIn];
   const counted = await countPeople(db, event);
   const tickets = counted.map(({ seats, again, ...row }) => {
@@ -100,6 +111,7 @@ async function countPeople(db: Database, { id: eventId, shardId }: Event) {
 async function listCancelled(
   db: Database,
   { id: eventId, shardId, passPrefix: prefix }: Event,
+  showsNames: boolean,
 ): Promise<CancelledSeat[]> {
   type Row = Omit<CancelledSeat, 'passReference'> & { serial: number; passCode: number };
   const { rows } = await sql<Row>`
@@ -114,7 +126,8 @@ async function listCancelled(
       where r.replaced_by is not null
     )
     select distinct on (a.seat, a.area) r.serial, r.pass_code as "passCode", r.ticket_id as "ticketId",
-      r.cancelled_at as "cancelledAt", a.area, a.at, g.name as gate, d.name as device
+      ${nameOf('r', showsNames)} as "fullName", r.cancelled_at as "cancelledAt", a.area, a.at,
+      g.name as gate, d.name as device
     from passes p
     join registrations r on r.shard_id = ${shardId} and r.serial = p.serial
     join admissions a on a.shard_id = ${shardId} and a.seat = p.seat
@@ -137,17 +150,27 @@ async function listCancelled(
 async function listLetIn(
   db: Database,
   { id: eventId, shardId, passPrefix: prefix }: Event,
+  showsNames: boolean,
 ): Promise<LetIn[]> {
   type Row = Omit<LetIn, 'passReference' | 'seat'> & {
     serial: number | null;
     passCode: number;
-    first: { serial: number; passCode: number; gate: string; device: string; at: string } | null;
+    first: {
+      serial: number;
+      passCode: number;
+      fullName: string | null;
+      gate: string;
+      device: string;
+      at: string;
+    } | null;
   };
   const { rows } = await sql<Row>`
     select s.serial, r.pass_code as "passCode", r.ticket_id as "ticketId", s.outcome as reason, s.at,
+      ${nameOf('r', showsNames)} as "fullName",
       coalesce(s.area, '') as area, coalesce(g.name, '') as gate, d.name as device, (
         select json_build_object(
-          'serial', a.registration, 'passCode', ar.pass_code, 'gate', ag.name, 'device', ad.name, 'at', a.at
+          'serial', a.registration, 'passCode', ar.pass_code, 'fullName', ${nameOf('ar', showsNames)},
+          'gate', ag.name, 'device', ad.name, 'at', a.at
         )
         from admissions a
         join registrations ar on ar.shard_id = a.shard_id and ar.serial = a.registration
@@ -172,6 +195,7 @@ async function listLetIn(
     ...row,
     seat: first && {
       passReference: formatPassReference({ prefix, eventId, ...first }),
+      fullName: first.fullName,
       gate: first.gate,
       device: first.device,
       at: new Date(first.at),

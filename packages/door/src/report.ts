@@ -2,16 +2,16 @@ import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { formatPassReference } from '@floodgate/contract';
 import { sql } from 'kysely';
-import { listDevices, missingCounters, type Device } from './devices.ts';
+import { describeDevices, type DescribedDevice } from './described-devices.ts';
 import { countGates, type CountedGate } from './gates.ts';
-import { readPeople, type People } from './people.ts';
+import { nameOf, readPeople, type People } from './people.ts';
 
 /** Everything that is known about the doors of an event. */
 export interface DoorReport extends Verdict, People {
   eventId: number;
   name: string;
   gates: CountedGate[];
-  devices: ReportedDevice[];
+  devices: DescribedDevice[];
   conflicts: Conflict[];
   refused: RefusedScans[];
 }
@@ -28,31 +28,10 @@ export interface Verdict {
   except: string[];
 }
 
-type DeviceState = 'not enrolled' | 'lost' | 'signed off' | 'revoked' | 'active';
-
-/** A device of the report. */
-export interface ReportedDevice extends Pick<
-  Device,
-  | 'id'
-  | 'name'
-  | 'version'
-  | 'lastContactAt'
-  | 'skewMs'
-  | 'lastCounter'
-  | 'received'
-  | 'revokedAt'
-  | 'forkedCounter'
-> {
-  /** The ranges of counters whose scans were not received. */
-  missing: [first: number, last: number][];
-  /** Says why it may have more scans. */
-  state: DeviceState;
-  /** The number of admissions that it has undone. */
-  undone: number;
-}
-
 interface ConflictingAdmission {
   passReference: string;
+  /** Of the attendee. Null: the caller may not see it, or it is erased. */
+  fullName: string | null;
   gate: string;
   device: string;
   at: Date;
@@ -75,45 +54,21 @@ export interface RefusedScans {
   letIn: number;
 }
 
-/** Returns the report about the doors of an event. */
-export async function readDoorReport(db: Database, event: Event): Promise<DoorReport> {
-  const { id: eventId, shardId, name } = event;
-  const devices: ReportedDevice[] = [];
-  const undone = await countUndone(db, event);
-  for (const device of await listDevices(db, event))
-    devices.push({ ...(await describe(db, shardId, device)), undone: undone.get(device.id) ?? 0 });
+/**
+ * Returns the report about the doors of an event. `showsNames`: with the names of the attendees of passes.
+ */
+export async function readDoorReport(db: Database, event: Event, showsNames: boolean): Promise<DoorReport> {
+  const { id: eventId, name } = event;
+  const devices = await describeDevices(db, event);
   const gates = await countGates(db, event);
-  const conflicts = await listConflicts(db, event);
+  const conflicts = await listConflicts(db, event, showsNames);
   const refused = await countRefused(db, event);
-  const people = await readPeople(db, event);
+  const people = await readPeople(db, event, showsNames);
   return { eventId, name, ...verdictOf(devices), ...people, gates, devices, conflicts, refused };
 }
 
-/**
- * Returns a device, with the counters of its scans that were not received, and the reason why it may have
- * more.
- */
-async function describe(
-  db: Database,
-  shardId: number,
-  device: Device,
-): Promise<Omit<ReportedDevice, 'undone'>> {
-  const { id, name, version, lastContactAt, skewMs, lastCounter, received, revokedAt, forkedCounter } =
-    device;
-  const facts = { id, name, version, lastContactAt, skewMs, lastCounter, received, revokedAt, forkedCounter };
-  return { ...facts, missing: await missingCounters(db, shardId, device), state: stateOf(device) };
-}
-
-function stateOf({ enrolled, revokedAt, lost, signedOffAt }: Device): DeviceState {
-  if (!enrolled) return 'not enrolled';
-  if (lost) return 'lost';
-  // Also if it was revoked afterwards.
-  if (signedOffAt) return 'signed off';
-  return revokedAt ? 'revoked' : 'active';
-}
-
 /** Returns whether the scans of these devices are complete. */
-function verdictOf(devices: readonly ReportedDevice[]): Verdict {
+function verdictOf(devices: readonly DescribedDevice[]): Verdict {
   const except: string[] = [];
   const open: string[] = [];
   for (const { id, name, state, missing, lastCounter, revokedAt, forkedCounter } of devices) {
@@ -135,12 +90,15 @@ function verdictOf(devices: readonly ReportedDevice[]): Verdict {
 async function listConflicts(
   db: Database,
   { id: eventId, shardId, passPrefix: prefix }: Event,
+  showsNames: boolean,
 ): Promise<Conflict[]> {
   type Row = Record<'registration' | 'passCode' | 'firstRegistration' | 'firstPassCode', number> &
     Record<'area' | 'gate' | 'device' | 'firstGate' | 'firstDevice', string> &
-    Record<'at' | 'firstAt', Date>;
+    Record<'at' | 'firstAt', Date> &
+    Record<'fullName' | 'firstFullName', string | null>;
   const { rows } = await sql<Row>`
     select a.registration, r.pass_code as "passCode", a.area, a.at, g.name as gate, d.name as device,
+      ${nameOf('r', showsNames)} as "fullName", ${nameOf('fr', showsNames)} as "firstFullName",
       f.registration as "firstRegistration", fr.pass_code as "firstPassCode",
       f.at as "firstAt", fg.name as "firstGate", fd.name as "firstDevice"
     from admissions a
@@ -161,28 +119,16 @@ async function listConflicts(
     return {
       passReference,
       area,
-      first: { passReference: firstPass, gate: row.firstGate, device: row.firstDevice, at: row.firstAt },
-      again: { passReference, gate: row.gate, device: row.device, at: row.at },
+      first: {
+        passReference: firstPass,
+        fullName: row.firstFullName,
+        gate: row.firstGate,
+        device: row.firstDevice,
+        at: row.firstAt,
+      },
+      again: { passReference, fullName: row.fullName, gate: row.gate, device: row.device, at: row.at },
     };
   });
-}
-
-/**
- * Returns the number of admissions that each device has undone. An undo is a scan like any other, so it stays
- * known after the admission is gone.
- */
-async function countUndone(db: Database, { id: eventId, shardId }: Event) {
-  const { rows } = await sql<{ device: number; undone: number }>`
-    select u.device_id as device, count(distinct u.of_counter)::integer as undone
-    from scans u
-    join scans s on s.shard_id = u.shard_id and s.device_id = u.device_id and s.counter = u.of_counter
-    where u.shard_id = ${shardId} and u.event_id = ${eventId} and u.of_counter is not null and u.direction = 'undo'
-      and s.direction = 'in' and (s.decision = 'admitted' or exists (
-        select from admissions a
-        where a.shard_id = u.shard_id and a.device_id = u.device_id and a.counter = s.counter
-      ))
-    group by u.device_id`.execute(db);
-  return new Map(rows.map(({ device, undone }) => [device, undone]));
 }
 
 /** Returns the number of refused scans by outcome. */

@@ -1,10 +1,10 @@
 import { addUp, askShards, type Database } from '@floodgate/database';
 import type { Clock } from '@floodgate/service';
 import { sql } from 'kysely';
+import { fromSilentDevices } from './silent-devices.ts';
 
 // The doors of all events that need attention.
 
-const SILENT = sql`interval '5 minutes'`;
 const NEW_MS = 15 * 60_000;
 /** A worker that starts looks for conflicts in this many of the last entries of each journal. */
 const FIRST_ENTRIES = 50_000;
@@ -72,33 +72,6 @@ const figuresOf = (silentDevices: number, { behindSince, conflicts }: Memory, no
 });
 
 /**
- * A gate is open from its opening or the start of its event, until its closing or the end of its event. If
- * one of the two is unknown, also another device of the event must be in contact. The gates of an event are
- * gathered first: compared one by one with each device, they take eight times as long.
- */
-const countSilent = (shard: number) => sql`
-  select count(*)::integer
-  from (
-    select g.event_id, array_agg(g.id) as gates
-    from gates g join events e on e.id = g.event_id
-    where g.shard_id = ${shard}
-      and coalesce(g.opens_at, e.starts_at, '-infinity') <= now() - ${SILENT}
-      and coalesce(g.closes_at, e.ends_at, 'infinity') > now()
-      and (
-        coalesce(g.opens_at, e.starts_at) is not null and coalesce(g.closes_at, e.ends_at) is not null
-        or g.event_id in (
-          select o.event_id from devices o
-          where o.shard_id = ${shard} and o.last_contact_at > now() - ${SILENT}
-        )
-      )
-    group by g.event_id
-  ) as open
-  join devices d on d.shard_id = ${shard} and d.event_id = open.event_id and d.gates && open.gates
-  -- A lost device is revoked, too.
-  where d.public_key is not null and d.revoked_at is null and d.signed_off_at is null
-    and d.last_contact_at <= now() - ${SILENT}`;
-
-/**
  * Conflicts are read from the journal, which has them in the order in which they became known. An admission
  * has only the time of its scan: after an outage it is old.
  */
@@ -106,7 +79,7 @@ async function readFacts(db: Database, shard: number, lastRead: number | null): 
   const after = lastRead === null ? sql`h.last_offset - ${FIRST_ENTRIES}::bigint` : sql`${lastRead}::bigint`;
   const { rows } = await sql<Facts>`
     select
-      (${countSilent(shard)}) as silent,
+      (select count(*)::integer ${fromSilentDevices(shard)}) as silent,
       (
         select coalesce(json_agg(d.id), '[]') from devices d
         where d.shard_id = ${shard} and d.last_counter > d.received and d.revoked_at is null

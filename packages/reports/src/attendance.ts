@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { sql } from 'kysely';
-import { soldSeats } from './sold-seats.ts';
+import { isIn, isOf, soldSeats, type Period, type Subject } from './sold-seats.ts';
 
 /** The people of a ticket and partner that were expected, and those that came. */
 export interface AttendanceRow {
@@ -19,7 +19,7 @@ export interface AttendanceRow {
 }
 
 /** Returns who came to an event, by ticket and partner. */
-export async function readAttendance(db: Database, event: Event) {
+export async function readAttendance(db: Database, event: Event, only: Subject = {}) {
   const { id, shardId } = event;
   const { rows } = await sql<AttendanceRow>`
     select c.ticket_id as "ticketId", t.title as ticket, c.partner_id as "partnerId", p.name as partner,
@@ -34,6 +34,7 @@ export async function readAttendance(db: Database, event: Event) {
         select distinct seat from admissions
         where shard_id = ${shardId} and event_id = ${id} and undone_at is null
       ) a on a.seat = s.seat
+      where ${isOf('s', only)}
       group by 1, 2
     ) c
     join tickets t on t.shard_id = ${shardId} and t.id = c.ticket_id
@@ -52,19 +53,26 @@ export interface AdmissionsRow {
   ticket: string;
   /** Admissions that were not undone. A person who leaves and comes back counts again. */
   admitted: number;
+  /** Those of them that were the first of their seat: new people. */
+  arrived: number;
 }
 
 /** Returns the admissions of an event by quarter of an hour, gate and ticket, oldest first. */
-export async function readAdmissions(db: Database, event: Event) {
+export async function readAdmissions(db: Database, event: Event, only: Period & Subject) {
   const { id, shardId } = event;
   const { rows } = await sql<AdmissionsRow>`
-    select c.at, c.gate_id as "gateId", g.name as gate, c.ticket_id as "ticketId", t.title as ticket, c.admitted
+    select c.at, c.gate_id as "gateId", g.name as gate, c.ticket_id as "ticketId", t.title as ticket,
+      c.admitted, c.arrived
     from (
       select date_bin('15 minutes', a.at, '2000-01-01T00:00Z') as at, a.gate_id, r.ticket_id,
-        count(*)::integer as admitted
-      from admissions a
+        count(*)::integer as admitted, (count(*) filter (where a.nth = 1))::integer as arrived
+      from (
+        select shard_id, registration, gate_id, at, row_number() over (partition by seat order by at, serial) as nth
+        from admissions
+        where shard_id = ${shardId} and event_id = ${id} and undone_at is null
+      ) a
       join registrations r on r.shard_id = a.shard_id and r.serial = a.registration
-      where a.shard_id = ${shardId} and a.event_id = ${id} and a.undone_at is null
+      where ${isIn('a.at', only)} and ${isOf('r', only)}
       group by 1, 2, 3
     ) c
     join gates g on g.shard_id = ${shardId} and g.id = c.gate_id

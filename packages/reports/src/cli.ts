@@ -4,7 +4,7 @@ import { parseId, parseText, parseTimeOrNone } from '@floodgate/command/argument
 import { columnsOf } from '@floodgate/command/output';
 import { amountText } from '@floodgate/events/currency';
 import { queryCommands } from '@floodgate/operators/commands';
-import type { Report, SettlementRow } from './console.ts';
+import type { CancellationsRow, Report, SettlementRow } from './console.ts';
 
 type Cell = string | number | Date | null;
 
@@ -33,6 +33,15 @@ export function addReportCommands(program: Command, cli: Cli) {
     .argument('<eventId>', 'the event', parseId);
   addPeriod(settlement);
   addFormat(settlement);
+  const cancellations = queryCommand(
+    'cancellations',
+    (operations) => operations.reportCancellations,
+    cancellationsText,
+  )
+    .description('cancelled seats by day, ticket, partner and price')
+    .argument('<eventId>', 'the event', parseId);
+  addPeriod(cancellations);
+  addFormat(cancellations);
   const attendance = queryCommand(
     'attendance',
     (operations) => operations.reportAttendance,
@@ -44,10 +53,11 @@ export function addReportCommands(program: Command, cli: Cli) {
   const admissions = queryCommand(
     'admissions',
     (operations) => operations.reportAdmissions,
-    (result) => textOf(result, ['at', 'gate', 'ticket', 'admitted']),
+    (result) => textOf(result, ['at', 'gate', 'ticket', 'admitted', 'arrived']),
   )
     .description('admissions by quarter of an hour, gate and ticket')
     .argument('<eventId>', 'the event', parseId);
+  addPeriod(admissions);
   addFormat(admissions);
   queryCommand(
     'story',
@@ -66,6 +76,8 @@ function addPeriod(command: CommandUnknownOpts) {
 
 function addFormat(command: CommandUnknownOpts) {
   command
+    .option('--partner <id>', 'only this partner', parseId)
+    .option('--ticket <id>', 'only this ticket', parseId)
     .addOption(
       new Option('--format <format>', 'a table for a spreadsheet').choices(['csv', 'excel'] as const),
     )
@@ -84,6 +96,18 @@ function settlementText(report: Response | Report<SettlementRow>) {
     ...row,
     price: amountText(row.price, row.currency),
     netAmount: amountText(row.netAmount, row.currency),
+  }));
+  return textOf({ rows }, fields);
+}
+
+/** Returns cancellations as text, with the decimals of their currency. */
+function cancellationsText(report: Response | Report<CancellationsRow>) {
+  const fields = ['at', 'partner', 'ticket', 'currency', 'price', 'cancelled', 'cancelledAmount'] as const;
+  if (report instanceof Response) return textOf(report, fields);
+  const rows = report.rows.map((row) => ({
+    ...row,
+    price: amountText(row.price, row.currency),
+    cancelledAmount: amountText(row.cancelledAmount, row.currency),
   }));
   return textOf({ rows }, fields);
 }

@@ -1,16 +1,19 @@
 import { Type } from '@sinclair/typebox';
 import { Id, instantOrNull, oneOf, text } from '@floodgate/audit';
+import { typedAs } from '@floodgate/audit/input';
 import { findEvent, type Event } from '@floodgate/events';
 import { operationsOn } from '@floodgate/operators';
 import { SEPARATORS } from '@floodgate/registrations/export';
 import { InvalidInput } from '@floodgate/service/failure';
 import { readAdmissions, readAttendance } from './attendance.ts';
+import { readCancellations } from './cancellations.ts';
 import { readSales, STEPS } from './sales.ts';
 import { readSettlement } from './settlement.ts';
 import { readStory } from './story.ts';
 import { csvFile, REPORT_FORMATS, type ReportFormat, type Separator } from './table.ts';
 
 export type { AdmissionsRow, AttendanceRow } from './attendance.ts';
+export type { CancellationsRow } from './cancellations.ts';
 export type { SalesRow } from './sales.ts';
 export type { StoryEntry } from './story.ts';
 export type { SettlementRow } from './settlement.ts';
@@ -28,6 +31,10 @@ export interface Report<Row> {
 
 const Time = Type.Optional(instantOrNull('a time, or none'));
 const Period = { from: Time, until: Time };
+const Subject = {
+  partnerId: typedAs('--partner', Type.Optional(Id)),
+  ticketId: typedAs('--ticket', Type.Optional(Id)),
+};
 const Format = {
   format: Type.Optional(oneOf(REPORT_FORMATS, 'json, csv or excel')),
   separator: Type.Optional(oneOf(Object.keys(SEPARATORS) as Separator[], 'comma, semicolon or tab')),
@@ -39,16 +46,27 @@ const SETTLEMENT_COLUMNS = [
   ...(['soldAmount', 'cancelledAmount', 'netAmount'] as const),
 ];
 
+const CANCELLATIONS_COLUMNS = [
+  ...(['at', 'ticketId', 'ticket', 'partnerId', 'partner', 'currency', 'price'] as const),
+  ...(['cancelled', 'cancelledAmount'] as const),
+];
+
 export const reportOperations = {
   reportSales: queryOperation(
     'GET /events/{eventId}/reports/sales',
     `Count the sold and cancelled seats of an event by day or hour, ticket and partner, ${FORMATS}`,
     'reportSales',
-    Type.Object({ eventId: Id, by: Type.Optional(oneOf(STEPS, 'day or hour')), ...Period, ...Format }),
-    async (db, { eventId, by = 'day', from, until, ...shape }) => {
+    Type.Object({
+      eventId: Id,
+      by: Type.Optional(oneOf(STEPS, 'day or hour')),
+      ...Period,
+      ...Subject,
+      ...Format,
+    }),
+    async (db, { eventId, by = 'day', from, until, partnerId, ticketId, ...shape }) => {
       const period = periodOf(from, until);
       const event = await findEvent(db, eventId);
-      const rows = await readSales(db, event, { by, ...period });
+      const rows = await readSales(db, event, { by, ...period, partnerId, ticketId });
       const columns = ['at', 'ticketId', 'ticket', 'partnerId', 'partner', 'sold', 'cancelled'] as const;
       return reportOf(event, columns, rows, shape);
     },
@@ -57,21 +75,34 @@ export const reportOperations = {
     'GET /events/{eventId}/reports/settlement',
     `Sum what each partner sold and cancelled of an event, by ticket and price, ${FORMATS}`,
     'reportSettlement',
-    Type.Object({ eventId: Id, ...Period, ...Format }),
-    async (db, { eventId, from, until, ...shape }) => {
+    Type.Object({ eventId: Id, ...Period, ...Subject, ...Format }),
+    async (db, { eventId, from, until, partnerId, ticketId, ...shape }) => {
       const period = periodOf(from, until);
       const event = await findEvent(db, eventId);
-      return reportOf(event, SETTLEMENT_COLUMNS, await readSettlement(db, event, period), shape);
+      const rows = await readSettlement(db, event, { ...period, partnerId, ticketId });
+      return reportOf(event, SETTLEMENT_COLUMNS, rows, shape);
+    },
+  ),
+  reportCancellations: queryOperation(
+    'GET /events/{eventId}/reports/cancellations',
+    `Count what was cancelled of an event by day, ticket, partner and price, ${FORMATS}`,
+    'reportCancellations',
+    Type.Object({ eventId: Id, ...Period, ...Subject, ...Format }),
+    async (db, { eventId, from, until, partnerId, ticketId, ...shape }) => {
+      const period = periodOf(from, until);
+      const event = await findEvent(db, eventId);
+      const rows = await readCancellations(db, event, { ...period, partnerId, ticketId });
+      return reportOf(event, CANCELLATIONS_COLUMNS, rows, shape);
     },
   ),
   reportAttendance: queryOperation(
     'GET /events/{eventId}/reports/attendance',
     `Count who was expected, who came and who did not, by ticket and partner, ${FORMATS}`,
     'reportAttendance',
-    Type.Object({ eventId: Id, ...Format }),
-    async (db, { eventId, ...shape }) => {
+    Type.Object({ eventId: Id, ...Subject, ...Format }),
+    async (db, { eventId, partnerId, ticketId, ...shape }) => {
       const event = await findEvent(db, eventId);
-      const rows = await readAttendance(db, event);
+      const rows = await readAttendance(db, event, { partnerId, ticketId });
       const counts = ['expected', 'came', 'noShows', 'cameAndCancelled'] as const;
       return reportOf(event, ['ticketId', 'ticket', 'partnerId', 'partner', ...counts], rows, shape);
     },
@@ -80,11 +111,13 @@ export const reportOperations = {
     'GET /events/{eventId}/reports/admissions',
     `Count the admissions of an event by quarter of an hour, gate and ticket, ${FORMATS}`,
     'reportAdmissions',
-    Type.Object({ eventId: Id, ...Format }),
-    async (db, { eventId, ...shape }) => {
+    Type.Object({ eventId: Id, ...Period, ...Subject, ...Format }),
+    async (db, { eventId, from, until, partnerId, ticketId, ...shape }) => {
+      const period = periodOf(from, until);
       const event = await findEvent(db, eventId);
-      const rows = await readAdmissions(db, event);
-      return reportOf(event, ['at', 'gateId', 'gate', 'ticketId', 'ticket', 'admitted'], rows, shape);
+      const rows = await readAdmissions(db, event, { ...period, partnerId, ticketId });
+      const columns = ['at', 'gateId', 'gate', 'ticketId', 'ticket', 'admitted', 'arrived'] as const;
+      return reportOf(event, columns, rows, shape);
     },
   ),
   registrationStory: queryOperation(

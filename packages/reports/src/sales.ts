@@ -1,12 +1,12 @@
 import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { sql } from 'kysely';
-import { isIn, soldSeats, type Period } from './sold-seats.ts';
+import { isIn, isOf, soldSeats, type Period, type Subject } from './sold-seats.ts';
 
 /** The steps of a report in time. */
 export const STEPS = ['hour', 'day'] as const;
 
-export interface SalesOptions extends Period {
+export interface SalesOptions extends Period, Subject {
   by: (typeof STEPS)[number];
 }
 
@@ -28,7 +28,7 @@ export interface SalesRow {
  * Returns the sales of an event over time, oldest first. Hours and days without a sale or a cancellation have
  * no row.
  */
-export async function readSales(db: Database, event: Event, { by, ...period }: SalesOptions) {
+export async function readSales(db: Database, event: Event, { by, ...only }: SalesOptions) {
   const zone = event.timeZone ?? 'UTC';
   const { rows } = await sql<SalesRow>`
     select m.at, m.ticket_id as "ticketId", t.title as ticket, m.partner_id as "partnerId", p.name as partner,
@@ -38,7 +38,7 @@ export async function readSales(db: Database, event: Event, { by, ...period }: S
         sum(moved.sold)::integer as sold, sum(moved.cancelled)::integer as cancelled
       from (${soldSeats(event)}) s
       cross join lateral (values (s.sold_at, 1, 0), (s.cancelled_at, 0, 1)) moved (at, sold, cancelled)
-      where ${isIn('moved.at', period)}
+      where ${isIn('moved.at', only)} and ${isOf('s', only)}
       group by 1, 2, 3
     ) m
     join tickets t on t.shard_id = ${event.shardId} and t.id = m.ticket_id

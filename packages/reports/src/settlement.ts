@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { sql } from 'kysely';
-import { isIn, soldSeats, type Period } from './sold-seats.ts';
+import { isIn, isOf, soldSeats, type Period, type Subject } from './sold-seats.ts';
 
 /** The seats of a ticket that a partner sold at a price, and those that were cancelled, within a period. */
 export interface SettlementRow {
@@ -29,7 +29,7 @@ export interface SettlementRow {
  * its sale, also if the sale is in an earlier period, so the sums of periods that follow each other are the
  * sum of the whole. Postgres computes the amounts without rounding.
  */
-export async function readSettlement(db: Database, event: Event, period: Period) {
+export async function readSettlement(db: Database, event: Event, only: Period & Subject) {
   const { shardId, currency } = event;
   const { rows } = await sql<Omit<SettlementRow, 'currency'>>`
     select m.partner_id as "partnerId", p.name as partner, m.ticket_id as "ticketId", t.title as ticket, m.price,
@@ -37,9 +37,10 @@ export async function readSettlement(db: Database, event: Event, period: Period)
       m.price * (m.sold - m.cancelled) as "netAmount"
     from (
       select s.partner_id, s.ticket_id, s.price,
-        (count(*) filter (where ${isIn('s.sold_at', period)}))::integer as sold,
-        (count(*) filter (where ${isIn('s.cancelled_at', period)}))::integer as cancelled
+        (count(*) filter (where ${isIn('s.sold_at', only)}))::integer as sold,
+        (count(*) filter (where ${isIn('s.cancelled_at', only)}))::integer as cancelled
       from (${soldSeats(event)}) s
+      where ${isOf('s', only)}
       group by 1, 2, 3
     ) m
     join tickets t on t.shard_id = ${shardId} and t.id = m.ticket_id

@@ -24,6 +24,18 @@ export const soldSeats = ({ id, shardId }: Event) => sql`
   where r.shard_id = ${shardId} and r.event_id = ${id} and r.replaced_by is null
     and coalesce(r.held_until = 'infinity', true)`;
 
+/** Of which partner and which ticket a report is. Undefined: of all. */
+export interface Subject {
+  partnerId?: number | undefined;
+  ticketId?: number | undefined;
+}
+
+/** The condition that a row of sold seats, or of registrations, is of a subject. `table` is its name. */
+export const isOf = (table: string, { partnerId, ticketId }: Subject) => sql`(
+  ${partnerId === undefined ? sql`true` : sql`${sql.ref(`${table}.partner_id`)} = ${partnerId}`}
+  and ${ticketId === undefined ? sql`true` : sql`${sql.ref(`${table}.ticket_id`)} = ${ticketId}`}
+)`;
+
 /** A part of time. Null: without a bound. */
 export interface Period {
   from: Date | null;

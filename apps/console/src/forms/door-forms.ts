@@ -11,7 +11,11 @@ export const doorForms = {
       return [gate && words.about.gate(gate.name, format.number(gate.admitted), format.number(gate.inside))];
     },
   },
-  deviceCreate: { about: async (page, given) => [await eventName(page, given), page.words.about.newDevice] },
+  deviceCreate: {
+    // The link proposes gates, and the form asks for them nevertheless.
+    parts: { enrol: { fields: ['name', 'gates'] } },
+    about: async (page, given) => [await eventName(page, given), page.words.about.newDevice],
+  },
   deviceCode: {
     about: async (page, given) => [(await deviceOf(page, given))?.name, page.words.about.deviceCode],
   },
@@ -22,6 +26,7 @@ export const doorForms = {
       if (!device) return [];
       const { format, words } = page;
       const { name, received, lastCounter } = device;
+      if (given['lost'] === 'true') return [words.door.loseAbout(name, format.number(lastCounter - received))];
       const missing = lastCounter - received;
       return [
         words.about.device(name, format.number(received)),

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { adder, type PageRequest, type Show } from '../add-page.ts';
-import { CHOICES, type Choice } from '../forms/choices.ts';
+import { choicesOf, type Choice } from '../forms/choices.ts';
 import type { ConsoleContext } from '../operations.ts';
 import { address, buttonLink, card, shownHtml, type Texts } from '../view/html.ts';
 import type { Sentence, Words } from '../words/index.ts';
@@ -40,7 +40,7 @@ const showAudit: Show = async (page) => {
     about: audit.about,
     parts: [
       await filterHtml(page, given),
-      card('', (subject ?? '') + changesHtml(page, entries, names, { withUndo })),
+      card('', (subject ?? '') + (await changesHtml(page, entries, names, { withUndo }))),
       links.length > 0 ? html`<p class="actions">!${links.join(' ')}</p>` : '',
     ],
   };
@@ -49,8 +49,8 @@ const showAudit: Show = async (page) => {
 async function filterHtml(page: PageRequest, given: Texts) {
   const { words, operations, read } = page;
   const { audit } = words;
-  const [events, people = [], partners = []] = await Promise.all([
-    CHOICES.eventId!(page, {}),
+  const [events = [], people = [], partners = []] = await Promise.all([
+    choicesOf('auditList', 'eventId')?.(page, {}),
     read(operations.operatorList, {}),
     read(operations.partnerList, {}),
   ]);

@@ -5,7 +5,6 @@ import type { Operation } from '@floodgate/operators';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
 import { undoHtml, undoOf } from '../forms/undo.ts';
-import { mayOpen } from '../operations.ts';
 import type { Format } from '../view/format.ts';
 import { address, Html, link, shownHtml, type Shown } from '../view/html.ts';
 import { fieldWords, valueWords, type Sentence, type Words } from '../words/index.ts';
@@ -207,14 +206,14 @@ export const roleText = (role: string, { access }: Words) =>
   Object.hasOwn(access.roles, role) ? access.roles[role as keyof typeof access.roles] : role;
 
 /** Returns a button that takes a change back, if something does, and the person may. */
-export function undoOfEntry({ operations, operator, may, url, words }: PageRequest, entry: AuditEntry) {
-  const operation = Object.values<Operation>(operations).find(({ action }) => action === entry.action);
-  const undo = operation && undoOf(operations, operation, entry);
-  return undo && mayOpen(operator, undo.operation, may) ? undoHtml(undo, url, words) : '';
+export async function undoOfEntry(page: PageRequest, entry: AuditEntry) {
+  const operation = Object.values<Operation>(page.operations).find(({ action }) => action === entry.action);
+  const undo = operation && (await undoOf(page, operation, entry));
+  return undo ? undoHtml(undo, page.url, page.words) : '';
 }
 
 /** Returns a list of changes in words: who did what, and when. `withUndo`: what can be taken back has a button. */
-export function changesHtml(
+export async function changesHtml(
   page: PageRequest,
   entries: readonly AuditEntry[],
   names: Names,
@@ -223,7 +222,7 @@ export function changesHtml(
   const { words, format } = page;
   if (entries.length === 0) return html`<p class="none">${empty}</p>`;
   const latest = new Set<string>();
-  const items = entries.map((entry) => {
+  const items = entries.map(async (entry) => {
     // An older change of the same thing is not what holds now.
     const key = `${entry.subject} ${entry.action}`;
     const isLatest = !latest.has(key);
@@ -237,13 +236,13 @@ export function changesHtml(
         >
         !${event ? html`<span class="soft">!${shownHtml(subjectHtml(`event:${entry.eventId}`, names, words))}</span>` : ''}
         <a href="${address('/audit', { subject: entry.subject })}">${words.audit.history}</a>
-        !${withUndo && isLatest ? undoOfEntry(page, entry) : ''}
+        !${withUndo && isLatest ? await undoOfEntry(page, entry) : ''}
       </div>
       !${detailsHtml({ entry, names, words, format })}
     </li>`;
   });
   return html`<ul class="rows changes">
-    !${items}
+    !${await Promise.all(items)}
   </ul>`;
 }
 

@@ -29,7 +29,10 @@ export interface EventPageRequest extends PageRequest {
 
 /** Returns a page of an event: with its head, its tabs, and what `show` returns. */
 export const eventPage =
-  (tab: EventTab, show: (page: EventPageRequest) => Promise<{ parts: string[]; help?: string }>): Show =>
+  (
+    tab: EventTab,
+    show: (page: EventPageRequest) => Promise<Pick<Page, 'parts' | 'help' | 'refreshSeconds'>>,
+  ): Show =>
   async (page) => {
     const { read, operations, params } = page;
     const { eventId } = params;
@@ -51,12 +54,17 @@ export function eventHead(
   const tabs = Object.entries(TABS).filter(([, [, scope]]) => may(scope));
   return {
     title: event.name,
-    chips: together(stateChip(event, tickets, words, format), event.mode === 'test' ? chip('info', words.event.test) : NOTHING),
+    chips: together(
+      stateChip(event, tickets, words, format),
+      event.mode === 'test' ? chip('info', words.event.test) : NOTHING,
+    ),
     about: aboutEvent(event, words, format),
     path: [link('/', words.shell.pages.events)],
     actions: [
       buttonLink(`/live/${eventId}`, words.event.watch),
-      isSelling ? action(operations.ticketStopAll, { eventId }, words.event.stopSale, { kind: 'danger' }) : NOTHING,
+      isSelling
+        ? action(operations.ticketStopAll, { eventId }, words.event.stopSale, { kind: 'danger' })
+        : NOTHING,
     ],
     tabs: tabs.map(([name, [end]]): Tab => {
       const href = path + end;
@@ -79,7 +87,13 @@ export function stateChip(event: Event, tickets: readonly DescribedTicket[], wor
   return chip(tone, text);
 }
 
-function stateOf(event: Event, tickets: readonly DescribedTicket[], words: Words, format: Format, now = new Date()): [Tone, string] {
+function stateOf(
+  event: Event,
+  tickets: readonly DescribedTicket[],
+  words: Words,
+  format: Format,
+  now = new Date(),
+): [Tone, string] {
   const { states } = words.event;
   if (event.calledOffAt) return ['bad', states.calledOff];
   if (event.archivedAt) return ['quiet', states.archived];
@@ -87,10 +101,14 @@ function stateOf(event: Event, tickets: readonly DescribedTicket[], words: Words
   const active = tickets.filter((ticket) => ticket.active);
   if (active.length === 0) return ['warn', states.offSale];
   const open = active.filter(({ saleStartsAt, saleEndsAt }) => isBetween(saleStartsAt, now, saleEndsAt));
-  if (open.length > 0) return open.every(({ left }) => left <= 0) ? ['warn', states.soldOut] : ['ok', states.onSale];
-  const opens = active.flatMap(({ saleStartsAt }) => (saleStartsAt && saleStartsAt > now ? [saleStartsAt] : []));
+  if (open.length > 0)
+    return open.every(({ left }) => left <= 0) ? ['warn', states.soldOut] : ['ok', states.onSale];
+  const opens = active.flatMap(({ saleStartsAt }) =>
+    saleStartsAt && saleStartsAt > now ? [saleStartsAt] : [],
+  );
   if (opens.length === 0) return ['quiet', states.ended];
   return ['quiet', states.opens(format.timeText(new Date(Math.min(...opens.map(Number)))))];
 }
 
-const isBetween = (from: Date | null, now: Date, to: Date | null) => (!from || from <= now) && (!to || now < to);
+const isBetween = (from: Date | null, now: Date, to: Date | null) =>
+  (!from || from <= now) && (!to || now < to);

@@ -239,6 +239,6 @@ async function latestHtml(page: PageRequest, { id }: Partner) {
     html`<a href="${address('/audit', { subject })}">${texts.allChanges}</a>`,
     html`<a href="${address('/audit', { actor: subject })}">${texts.byPartner}</a>`,
   ];
-  const list = changesHtml(page, latest, await namesIn(page, latest), { withUndo: true, empty: texts.noChanges });
+  const list = await changesHtml(page, latest, await namesIn(page, latest), { withUndo: true, empty: texts.noChanges });
   return card(texts.changes, html`!${list}<p class="actions">!${all.join(' ')}</p>`);
 }

@@ -17,6 +17,8 @@ interface ChartOptions {
   format: Format;
   /** How a value is shown. Default: as a number. */
   valueText?: (value: number) => string;
+  /** How a value is shown beside a line across, where there is little room. Default: as the others. */
+  axisText?: (value: number) => string;
   /** The name of the column with the labels, and of the link to the table. */
   words: { time: string; asTable: string };
 }
@@ -51,12 +53,14 @@ type Draw = (series: readonly Series[], count: number, end: number) => string[];
 
 function chart(options: ChartOptions, draw: Draw) {
   const { title, labels, series, format, words } = options;
-  const { valueText = (value: number) => format.number(value) } = options;
+  const { valueText = (value: number) => format.number(value), axisText = valueText } = options;
   const end = axisEnd(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))));
   const across = STEPS.map((share) => {
     const y = yOf(share).toFixed(1);
     return html`<line class="axis" x1="${LEFT}" x2="${WIDTH - 10}" y1="${y}" y2="${y}"></line>
-      <text x="${LEFT - 6}" y="${y}" text-anchor="end" dominant-baseline="middle">${valueText(end * share)}</text>`;
+      <text x="${LEFT - 6}" y="${y}" text-anchor="end" dominant-baseline="middle"
+        >${axisText(end * share)}</text
+      >`;
   });
   return html`<figure class="chart">
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">
@@ -103,8 +107,13 @@ const barsHtml: Draw = (series, count, end) => {
       const x = LEFT + room * (place + 0.1) + width * index;
       const y = yOf((value ?? 0) / end);
       const height = TOP + PLOT_HEIGHT - y;
-      return html`<rect class="bars c${index % 6}" x="${x.toFixed(1)}" y="${y.toFixed(1)}"
-        width="${width.toFixed(1)}" height="${height.toFixed(1)}"></rect>`;
+      return html`<rect
+        class="bars c${index % 6}"
+        x="${x.toFixed(1)}"
+        y="${y.toFixed(1)}"
+        width="${width.toFixed(1)}"
+        height="${height.toFixed(1)}"
+      ></rect>`;
     }),
   );
 };

@@ -47,6 +47,18 @@ export class Format {
     return new Intl.NumberFormat(this.#locale, { ...digits, ...style }).format(Number(amount));
   }
 
+  /** Returns a rounded amount, for the axis of a chart: "€1.2K". */
+  shortMoney(amount: number, currency: string | null) {
+    const style = currency === null ? {} : { style: 'currency' as const, currency };
+    const options = {
+      ...style,
+      notation: 'compact' as const,
+      maximumFractionDigits: 1,
+      minimumFractionDigits: 0,
+    };
+    return new Intl.NumberFormat(this.#locale, options).format(amount);
+  }
+
   /** Returns a time with its zone: "Fri 4 Dec 2026, 11:00 CET". */
   timeText(time: Date) {
     const options = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;
@@ -60,13 +72,29 @@ export class Format {
 
   /** Returns a time with its seconds, for what happens during a launch or at a door. */
   exactTime(time: Date | null) {
-    const options = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+    const options = {
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    } as const;
     return time && this.#timeHtml(time, this.#parts(time, options));
   }
 
   /** Returns a day: "Fri 4 Dec 2026". */
   day(time: Date) {
     return this.#parts(time, { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
+  }
+
+  /** Returns a time without its year and zone, for charts: "4 Dec, 11:00". */
+  shortTime(time: Date) {
+    return this.#parts(time, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+  }
+
+  /** Returns a day without its year, for charts: "Fri 4 Dec". */
+  shortDay(time: Date) {
+    return this.#parts(time, { weekday: 'short', day: 'numeric', month: 'short' });
   }
 
   /** Returns a time of the day: "11:00". */
@@ -87,8 +115,8 @@ export class Format {
     return parts.formatToParts(at).find(({ type }) => type === 'timeZoneName')!.value;
   }
 
-  /** Returns a length of time in its largest unit: "22 s", "3 min", "2 h". */
-  duration(ms: number) {
+  /** Returns a length of time in its largest unit: "22 s", "3 min", "2 h". `long`: "3 minutes". */
+  duration(ms: number, unitDisplay: 'short' | 'long' = 'short') {
     const [amount, unit] =
       ms < MINUTE_MS
         ? ([ms / SECOND_MS, 'second'] as const)
@@ -98,7 +126,12 @@ export class Format {
             ? ([ms / HOUR_MS, 'hour'] as const)
             : ([ms / DAY_MS, 'day'] as const);
     const maximumFractionDigits = amount < 10 && unit === 'second' ? 1 : 0;
-    return new Intl.NumberFormat(this.#locale, { style: 'unit', unit, maximumFractionDigits }).format(amount);
+    return new Intl.NumberFormat(this.#locale, {
+      style: 'unit',
+      unit,
+      unitDisplay,
+      maximumFractionDigits,
+    }).format(amount);
   }
 
   /** Returns how long ago a time is, or how long it is until then: "12 minutes ago", "in 2 hours". */
@@ -130,4 +163,8 @@ export class Format {
   }
 }
 
-const utcText = (time: Date) => time.toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
+const utcText = (time: Date) =>
+  time
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, ' UTC');

@@ -1,6 +1,6 @@
 import { html } from 'ghtml';
 import type { Format } from './format.ts';
-import { shownHtml, type Shown } from './html.ts';
+import { Html, shownHtml, type Shown } from './html.ts';
 
 /** A column of a table. */
 export interface Column<Thing> {
@@ -8,6 +8,8 @@ export interface Column<Thing> {
   head: string;
   /** A number is formatted, and stands at the right. */
   cell: (thing: Thing) => Shown;
+  /** Whether it stands at the right: an amount of money does. Default: if all its cells are numbers. */
+  isNumber?: boolean;
 }
 
 interface ListingOptions<Thing> {
@@ -22,16 +24,21 @@ interface ListingOptions<Thing> {
 }
 
 /** Returns a table of things, or a sentence if there are none. On a narrow screen, each thing is a block. */
-export function listing<Thing>({ caption, isTitled, things = [], columns, empty, format }: ListingOptions<Thing>) {
+export function listing<Thing>({
+  caption,
+  isTitled,
+  things = [],
+  columns,
+  empty,
+  format,
+}: ListingOptions<Thing>) {
   const title = isTitled ? html`<h2>${caption}</h2>` : '';
-  if (things.length === 0) return html`!${title}<p class="none">${empty}</p>`;
+  if (things.length === 0)
+    return html`!${title}
+      <p class="none">${empty}</p>`;
   const shown = columns.filter((column) => column !== false && column !== undefined);
   const cells = things.map((thing) => shown.map(({ cell }) => cell(thing)));
-  const isNumber = shown.map(
-    (_, index) =>
-      cells.some((row) => typeof row[index] === 'number') &&
-      cells.every((row) => typeof row[index] === 'number' || isNone(row[index])),
-  );
+  const isNumber = shown.map(({ isNumber: asked }, index) => asked ?? isNumberColumn(cells, index));
   const classOf = (index: number) => (isNumber[index] ? 'class="number"' : '');
   return html`!${title}
     <div class="scroll" role="region" aria-label="${caption}" tabindex="0">
@@ -51,6 +58,10 @@ export function listing<Thing>({ caption, isTitled, things = [], columns, empty,
     </div>`;
 }
 
+const isNumberColumn = (cells: readonly (readonly Shown[])[], index: number) =>
+  cells.every((row) => typeof row[index] === 'number' || isNone(row[index])) &&
+  cells.some((row) => typeof row[index] === 'number');
+
 const isNone = (shown: Shown) => shown === null || shown === undefined;
 
 const headHtml = (head: string, attributes: string) =>
@@ -65,6 +76,8 @@ const rowHtml = (
   html`<tr>
     !${row.map((cell, index) => {
       const shown = typeof cell === 'number' ? format.number(cell) : cell;
-      return html`<td data-label="${columns[index]!.head}" !${classOf(index)}>!${shownHtml(shown)}</td>`;
+      // Parts of a cell stay together on a narrow screen.
+      const content = shown instanceof Html ? html`<div>!${shown.text}</div>` : shownHtml(shown);
+      return html`<td data-label="${columns[index]!.head}" !${classOf(index)}>!${content}</td>`;
     })}
   </tr>`;

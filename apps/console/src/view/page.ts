@@ -49,6 +49,8 @@ export interface Page {
    * the console that its address belongs to. Empty: none.
    */
   help?: string;
+  /** Seconds after which the browser asks again, for what is not there yet. */
+  refreshSeconds?: number;
 }
 
 /** The part of the page about the console that explains a page, by the beginning of its address. */
@@ -100,6 +102,7 @@ function isWithin(path: string, page: string) {
 export function sendPage(reply: FastifyReply, page: Page) {
   const { viewer, operator } = reply.request;
   const { words, language } = viewer;
+  if (page.refreshSeconds !== undefined) void reply.header('refresh', String(page.refreshSeconds));
   const text = html`<!doctype html>
     <html lang="${language}">
       <head>

@@ -1,4 +1,5 @@
 import type { FieldWords } from '../index.ts';
+import { doorFields } from './door.ts';
 
 const CHOOSE = 'Wählen Sie aus der Liste';
 const WORDS = 'Anfänge von Wörtern des Namens, zum Beispiel gro';
@@ -147,13 +148,6 @@ export const fields: Record<string, FieldWords> = {
   address: { label: 'Adresse', hint: 'Zum Beispiel erika@example.com' },
   token: { label: 'Text des QR-Codes', hint: 'Wie ein Scanner ihn liest: Großbuchstaben und Ziffern, zum Beispiel 04K2…' },
 
-  tickets: { label: 'Tickets', hint: 'Ohne Auswahl: alle Tickets' },
-  area: { label: 'Bereich', hint: 'Zum Beispiel main oder backstage. Leer: main' },
-  entryRule: { label: 'Einlass', hint: 'Zum Beispiel einmal je Person' },
-  opensAt: { label: 'Öffnet', hint: 'Zum Beispiel 4.12.2026, 10:00. Leer: jederzeit' },
-  closesAt: { label: 'Schließt', hint: 'Zum Beispiel 4.12.2026, 23:00. Leer: nie' },
-  showsNames: { label: 'Zeigt Namen', hint: 'Scanner dieses Eingangs zeigen den Namen der Person' },
-  gates: { label: 'Eingänge', hint: 'Wo das Gerät Personen hereinlassen darf' },
   lost: { label: 'Das Gerät ist verloren', hint: 'Seine letzten Scans kommen nie an, und der Bericht sagt es' },
 
   role: { label: 'Rolle', hint: 'Zum Beispiel Lesen. Keine: nur für Veranstaltungen mit eigener Rolle' },
@@ -180,4 +174,5 @@ export const fields: Record<string, FieldWords> = {
   calledOff: { label: 'Abgesagt', hint: '' },
   notified: { label: 'Benachrichtigte Personen', hint: '' },
   mailsQueued: { label: 'E-Mails', hint: '' },
+  ...doorFields,
 };

@@ -3,6 +3,7 @@ import { about } from './about.ts';
 import { access, account } from './access.ts';
 import { audit } from './audit.ts';
 import { deliveries } from './deliveries.ts';
+import { door } from './door.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
@@ -10,6 +11,7 @@ import { help } from './help.ts';
 import { operations } from './operations.ts';
 import { partnerPages } from './partner-pages.ts';
 import { refusals } from './refusals.ts';
+import { reports } from './reports.ts';
 import { results } from './results.ts';
 import { rulePatterns, rules } from './rules.ts';
 import { shell } from './shell.ts';
@@ -21,6 +23,7 @@ import { webhooks } from './webhooks.ts';
 /** All texts of the console in German. The compiler finds one that is missing. */
 export const de: Words = {
   about,
+  reports,
   shell,
   signIn,
   forms,
@@ -40,4 +43,5 @@ export const de: Words = {
   account,
   audit,
   help,
+  door,
 };

@@ -1,4 +1,5 @@
 import type { OperationWords } from '../index.ts';
+import { doorOperations } from './door.ts';
 
 /** Operations and their parts, by their name. */
 export const operations: Record<string, OperationWords> = {
@@ -177,11 +178,6 @@ export const operations: Record<string, OperationWords> = {
     title: 'Alle Pässe eines Signaturschlüssels ungültig machen',
     button: 'Diese Pässe ungültig machen',
   },
-  gateCreate: { link: 'Eingang anlegen', title: 'Einen Eingang anlegen', button: 'Eingang anlegen' },
-  gateUpdate: { link: 'Eingang ändern', title: 'Einen Eingang ändern', button: 'Speichern' },
-  deviceCreate: { link: 'Gerät anlegen', title: 'Ein Gerät zum Scannen von Pässen anlegen', button: 'Gerät anlegen' },
-  deviceCode: { link: 'Neuer Code', title: 'Einen neuen Code für ein Gerät erzeugen', button: 'Code erzeugen' },
-  deviceRevoke: { link: 'Gerät sperren', title: 'Ein Gerät sperren', button: 'Gerät sperren' },
   jobCancelPreview: {
     link: 'Viele Registrierungen stornieren',
     title: 'Registrierungen zum Stornieren auswählen',
@@ -241,4 +237,5 @@ export const operations: Record<string, OperationWords> = {
     title: 'Eine Sitzung beenden oder ein Token widerrufen',
     button: 'Zugang beenden',
   },
+  ...doorOperations,
 };

@@ -1,5 +1,8 @@
+import { doorRules } from './door.ts';
+
 /** Rules and reasons of operations in German, by their English text. */
 export const rules: Record<string, string> = {
+  ...doorRules,
   // Fields.
   'true or false': 'ja oder nein',
   'a time, or none': 'ein Datum mit Uhrzeit, oder leer',

@@ -1,3 +1,5 @@
+import { doorValues } from './door.ts';
+
 /** Words that stand for states and choices. A field can have a word of its own for one: "role.none". */
 export const values: Record<string, string> = {
   true: 'ja',
@@ -34,9 +36,6 @@ export const values: Record<string, string> = {
   operator: 'Bearbeiten',
   owner: 'Eigentum',
   'role.none': 'keine: nur für einzelne Veranstaltungen',
-  once: 'einmal je Person',
-  're-entry': 'nach dem Verlassen wieder',
-  any: 'immer',
   confirmation: 'die E-Mail mit dem Pass',
   'event-updated': 'die E-Mail über einen neuen Termin oder Ort',
   cancellation: 'die E-Mail über die Stornierung',
@@ -102,4 +101,5 @@ export const values: Record<string, string> = {
   'audit:write': 'noch nichts (audit:write)',
   'access:read': 'Personen, Sitzungen und Token sehen',
   'access:write': 'Personen, Sitzungen und Token ändern',
+  ...doorValues,
 };

@@ -1,4 +1,5 @@
 import type { FieldWords } from '../index.ts';
+import { doorFields } from './door.ts';
 
 /** Fields of forms, by their name in operations, or by the name of the operation and theirs. */
 export const fields: Record<string, FieldWords> = {
@@ -129,13 +130,6 @@ export const fields: Record<string, FieldWords> = {
   address: { label: 'Address', hint: 'Such as jane@example.com' },
   token: { label: 'Text of the QR code', hint: 'As a scanner reads it: capital letters and digits, such as 04K2…' },
 
-  tickets: { label: 'Tickets', hint: 'Without a choice: all tickets' },
-  area: { label: 'Area', hint: 'Such as main or backstage. Empty: main' },
-  entryRule: { label: 'Entry', hint: 'Such as once per person' },
-  opensAt: { label: 'Opens', hint: 'Such as 4 Dec 2026, 10:00. Empty: at any time' },
-  closesAt: { label: 'Closes', hint: 'Such as 4 Dec 2026, 23:00. Empty: never' },
-  showsNames: { label: 'Shows names', hint: 'Scanners of this gate show the name of the person' },
-  gates: { label: 'Gates', hint: 'Where the device may let people in' },
   lost: { label: 'The device is lost', hint: 'Its last scans never arrive, and the report says so' },
 
   role: { label: 'Role', hint: 'Such as viewer. None: only for events with a role of their own' },
@@ -162,4 +156,5 @@ export const fields: Record<string, FieldWords> = {
   calledOff: { label: 'Called off', hint: '' },
   notified: { label: 'People told', hint: '' },
   mailsQueued: { label: 'E-mails', hint: '' },
+  ...doorFields,
 };

@@ -2,6 +2,7 @@ import { about } from './about.ts';
 import { access, account } from './access.ts';
 import { audit } from './audit.ts';
 import { deliveries } from './deliveries.ts';
+import { door } from './door.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
@@ -9,6 +10,7 @@ import { help } from './help.ts';
 import { operations } from './operations.ts';
 import { partnerPages } from './partner-pages.ts';
 import { refusals } from './refusals.ts';
+import { reports } from './reports.ts';
 import { results } from './results.ts';
 import { rulePatterns, rules } from './rules.ts';
 import { shell } from './shell.ts';
@@ -39,4 +41,6 @@ export const en = {
   account,
   audit,
   help,
+  reports,
+  door,
 };

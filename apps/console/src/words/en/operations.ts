@@ -1,4 +1,5 @@
 import type { OperationWords } from '../index.ts';
+import { doorOperations } from './door.ts';
 
 /** Operations and their parts, by their name. */
 export const operations: Record<string, OperationWords> = {
@@ -81,11 +82,6 @@ export const operations: Record<string, OperationWords> = {
     title: 'Make all passes of a signing key invalid',
     button: 'Make these passes invalid',
   },
-  gateCreate: { link: 'Add gate', title: 'Add a gate', button: 'Add gate' },
-  gateUpdate: { link: 'Change gate', title: 'Change a gate', button: 'Save' },
-  deviceCreate: { link: 'Add device', title: 'Add a device that scans passes', button: 'Add device' },
-  deviceCode: { link: 'New code', title: 'Create another code for a device', button: 'Create code' },
-  deviceRevoke: { link: 'Revoke device', title: 'Revoke a device', button: 'Revoke the device' },
   jobCancelPreview: {
     link: 'Cancel many registrations',
     title: 'Choose registrations to cancel',
@@ -109,4 +105,5 @@ export const operations: Record<string, OperationWords> = {
   operatorRevoke: { link: 'Take the role', title: 'Take the role of an operator for an event', button: 'Take the role' },
   tokenCreate: { link: 'Issue token', title: 'Issue a token to a machine', button: 'Issue token' },
   accessRevoke: { link: 'End', title: 'End a session or revoke a token', button: 'End it' },
+  ...doorOperations,
 };

@@ -1,3 +1,5 @@
+import { doorValues } from './door.ts';
+
 /** Words that stand for states and choices. A field can have a word of its own for one: "role.none". */
 export const values: Record<string, string> = {
   true: 'yes',
@@ -34,9 +36,6 @@ export const values: Record<string, string> = {
   operator: 'operator',
   owner: 'owner',
   'role.none': 'none: for named events only',
-  once: 'once per person',
-  're-entry': 'again after leaving',
-  any: 'always',
   confirmation: 'the e-mail with the pass',
   'event-updated': 'the e-mail about a new time or place',
   cancellation: 'the e-mail about the cancellation',
@@ -102,4 +101,5 @@ export const values: Record<string, string> = {
   'audit:write': 'nothing yet (audit:write)',
   'access:read': 'see operators, sessions and tokens',
   'access:write': 'change operators, sessions and tokens',
+  ...doorValues,
 };

@@ -1,0 +1,92 @@
+import { createSemaphore } from '@floodgate/service';
+
+/** A page waits for this long, and otherwise says that it is not there yet. */
+const WAIT_MS = 60;
+/** A value is kept for ten times as long as its read took, within these bounds: what is read fast is always new. */
+const KEEP_FACTOR = 10;
+const LEAST_KEEP_MS = 5_000;
+const MOST_KEEP_MS = 60_000;
+const MOST_KEPT = 50;
+/** Slow reads at the same time. The other connections are for other pages. */
+const MOST_AT_ONCE = 2;
+const PATIENCE_MS = 30_000;
+
+const withPermit = createSemaphore(MOST_AT_ONCE, PATIENCE_MS);
+
+/** A value, and when it was read. */
+export interface Dated<Value> {
+  at: Date;
+  value: Value;
+}
+
+interface Kept<Value> {
+  reading: Promise<Dated<Value>>;
+  startedMs: number;
+  /** Undefined: it is still being read. */
+  endedMs: number | undefined;
+}
+
+/** Keeps what takes long to read, so that no page waits for it. Everyone who asks for the same shares one read. */
+export class SlowReads<Value> {
+  readonly #kept = new Map<string, Kept<Value>>();
+
+  /**
+   * Resolves to the value, if it is there soon. Otherwise to undefined: the read goes on, and the next call
+   * finds it. Rejects once if the read failed. A value from before `since`, in Unix milliseconds, is read
+   * again.
+   */
+  async find(key: string, read: () => Promise<Value>, since = 0): Promise<Dated<Value> | undefined> {
+    const known = this.#kept.get(key);
+    const kept = known && isUsable(known, since) ? known : this.#start(key, read);
+    const found = await Promise.race([kept.reading, nothingAfter(WAIT_MS)]).catch((error: unknown) => {
+      this.#kept.delete(key);
+      throw error;
+    });
+    return found;
+  }
+
+  #start(key: string, read: () => Promise<Value>) {
+    const startedMs = Date.now();
+    const kept: Kept<Value> = { startedMs, endedMs: undefined, reading: withPermit(() => dated(read)) };
+    const end = () => void (kept.endedMs = Date.now());
+    // A failure is for the next who asks.
+    kept.reading.then(end, end);
+    // As the newest.
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    const [first] = this.#kept.keys();
+    if (this.#kept.size > MOST_KEPT) this.#kept.delete(first!);
+    return kept;
+  }
+}
+
+function isUsable({ startedMs, endedMs }: Kept<unknown>, since: number) {
+  if (endedMs === undefined) return true;
+  const tookMs = endedMs - startedMs;
+  const keepMs =
+    tookMs < WAIT_MS / 2 ? 0 : Math.min(MOST_KEEP_MS, Math.max(LEAST_KEEP_MS, tookMs * KEEP_FACTOR));
+  return endedMs >= since && Date.now() < endedMs + keepMs;
+}
+
+async function dated<Value>(read: () => Promise<Value>): Promise<Dated<Value>> {
+  const at = new Date();
+  return { at, value: await read() };
+}
+
+const nothingAfter = (ms: number) =>
+  new Promise<undefined>((resolve) => void setTimeout(resolve, ms, undefined));
+
+/**
+ * Returns a function that reads at most a tenth of the time: what takes long to read is shown for longer.
+ */
+export function paced<Value>(read: () => Promise<Value>) {
+  let latest: { value: Value; untilMs: number } | undefined;
+  return async () => {
+    const startMs = performance.now();
+    if (latest && startMs < latest.untilMs) return latest.value;
+    const value = await read();
+    const endMs = performance.now();
+    latest = { value, untilMs: endMs + (KEEP_FACTOR - 1) * (endMs - startMs) };
+    return value;
+  };
+}
