@@ -46,9 +46,9 @@ test('the pages and streams of a foreign event are as those of one that does not
 test('pages that belong to no event need a role for all events', async () => {
   const own = await createThings(given.database);
   const { cookie } = await given.addOperator(null, { [own.eventId]: 'owner' });
-  const paths = ['/partners', `/partners/${own.partnerId}`, '/operators', '/processes', '/do/partnerCreate'];
+  const paths = ['/partners', `/partners/${own.partnerId}`, '/operators', '/do/partnerCreate'];
   for (const path of paths) expect([path, (await open(path, cookie)).status]).toEqual([path, 403]);
-  const lists = ['/', '/deliveries', '/failures', '/audit', '/attendees', '/registrations', '/account'];
+  const lists = ['/', '/deliveries', '/health', '/audit', '/attendees', '/registrations', '/account'];
   for (const path of lists) expect([path, (await open(path, cookie)).status]).toEqual([path, 200]);
   const deliveries = await open('/deliveries', cookie);
   expect(deliveries.text).not.toMatch(/Readers of the journal|Addresses that get no e-mails/);

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
 import { createFixture } from '../harness/fixture.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = consoleTest();
 
@@ -37,6 +38,11 @@ const COLUMNS: Record<string, ((eventId: number) => ReturnType<typeof sql>) | nu
   'jobs.settings': null,
   'jobs.result': null,
   'webhook_endpoints.refused_message': null,
+  'sale_seconds.refused': (eventId) => sql`
+    insert into sale_seconds (shard_id, event_id, at, accepted, refused, tickets)
+    select shard_id, id, now(), 1, json_build_object(${MARKUP}::text, 1), ${FORGED}::json
+    from events where id = ${eventId}`,
+  'sale_seconds.tickets': null,
 };
 
 test('JSON with a property html is shown as text, wherever JSON is shown', async () => {
@@ -51,8 +57,12 @@ test('JSON with a property html is shown as text, wherever JSON is shown', async
   await sql`update partners set name = ${MARKUP + randomUUID()} where id = ${fixture.partnerId}`.execute(db);
   for (const fill of Object.values(COLUMNS)) await fill?.(fixture.eventId).execute(db);
   const { cookie } = await given.addOperator('owner');
+  await waitUntil('the console has read the processes', async () => {
+    const health = await given.request('/health', { headers: { cookie } });
+    return (await health.text()).includes('&#60;b&#62;marked');
+  });
   const shown: Record<string, string> = {};
-  for (const path of ['/', '/audit', '/processes', '/partners', '/deliveries', '/operators'].concat(
+  for (const path of ['/', '/audit', '/health', '/partners', '/deliveries', '/operators'].concat(
     `/audit?subject=event:${fixture.eventId}`,
     `/events/${fixture.eventId}`,
     `/live/${fixture.eventId}`,
@@ -65,5 +75,5 @@ test('JSON with a property html is shown as text, wherever JSON is shown', async
   }
   // It is shown, as text.
   expect(shown['/audit']).toContain('{&#34;html&#34;:&#34;&#60;b&#62;marked');
-  expect(shown['/processes']).toContain('&#60;b&#62;marked');
+  expect(shown['/health']).toContain('&#60;b&#62;marked');
 });

@@ -87,7 +87,7 @@ const BELONGS = {
   // With the ids of batches. Without them, it is for all events.
   batchIds: ['batchRedrive'],
   // They show what belongs to the events of the caller.
-  list: ['attendeeFind', 'auditList', 'batchFailed', 'eventList', 'mailStatus'],
+  list: ['attendeeFind', 'auditList', 'batchFailed', 'consumerFailing', 'eventList', 'mailStatus'],
   'no event': [
     'accessList',
     'accessRevoke',

@@ -8,7 +8,14 @@ import {
   shardIds,
   type Database,
 } from '@floodgate/database';
-import { buildApi, drain, refusals, type ApiContext, type OpenCapability } from '@floodgate/http';
+import {
+  buildApi,
+  drain,
+  refusals,
+  refusalsOfEvents,
+  type ApiContext,
+  type OpenCapability,
+} from '@floodgate/http';
 import { Metrics } from '@floodgate/metrics';
 import { openProducer, queueOptions, reportQueue, watchQueue } from '@floodgate/queue';
 import { reportProcess } from '@floodgate/operators';
@@ -76,8 +83,13 @@ export async function startApi(config: ApiConfig, log: Logger, clock = systemClo
     capabilities.push(open);
   }
   const ofAll = () => capabilities.map((one) => one.facts?.());
-  const facts = () => Object.assign({ refused: refusals }, ...ofAll()) as Record<string, unknown>;
+  const facts = () =>
+    Object.assign({ refused: refusals, refusedOf: refusalsOfEvents() }, ...ofAll()) as Record<
+      string,
+      unknown
+    >;
   const report = reportProcess(reads, { service: 'api', version: manifest.version }, facts);
+  opened.defer(report.end);
   opened.defer(startPeriodicTasks([report], log, clock).stop);
   const { CONTACT_URL: contactUrl, DEMO_FILE: demoFile } = config;
   const closeWithinMs = config.SHUTDOWN_TIMEOUT_MS * CLOSE_SHARE;

@@ -2,7 +2,7 @@ import type { DoorReport } from '@floodgate/door/console';
 import type { FastifyInstance } from 'fastify';
 import { SHARED_PAGE } from '@floodgate/operators';
 import { html } from 'ghtml';
-import { addStream, liveHtml } from './live.ts';
+import { addStream, liveHtml } from './live-stream.ts';
 import { readBy, type ConsoleContext } from './operations.ts';
 import { adder, type PageRequest } from './add-page.ts';
 import { actions, cellsOf, link, passLink, table, type Html } from './view.ts';

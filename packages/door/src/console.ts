@@ -11,6 +11,8 @@ import { readDoorReport } from './report.ts';
 export type { Device } from './devices.ts';
 export type { CountedGate } from './gates.ts';
 export type { DoorReport } from './report.ts';
+export { findingsOfDoors } from './findings.ts';
+export { watchDoors, type DoorFigures } from './watch-doors.ts';
 
 const { actionOperation, queryOperation } = operationsOn('door');
 

@@ -30,22 +30,41 @@ declare module 'fastify' {
   }
 }
 
-/** Failed requests and failed items of bulk calls of this process so far, by response code. */
-export const refusals: Partial<Record<FailureCode, number>> = {};
+type Refusals = Partial<Record<FailureCode, number>>;
 
-export function countRefusal(code: FailureCode) {
+/** Failed requests and failed items of bulk calls of this process so far, by response code. */
+export const refusals: Refusals = {};
+/** Those of callers with a valid key, by event. Of the events with the latest refusals. */
+const ofEvents = new Map<number, Refusals>();
+const MOST_EVENTS = 100;
+
+/** Returns the refusals of the events with the latest ones. */
+export const refusalsOfEvents = () => Object.fromEntries(ofEvents);
+
+/** Counts a refusal. Without an event: nobody knows for which event the request was. */
+export function countRefusal(code: FailureCode, eventId?: number) {
   refusals[code] = (refusals[code] ?? 0) + 1;
+  if (eventId === undefined) return;
+  const counts = ofEvents.get(eventId) ?? {};
+  counts[code] = (counts[code] ?? 0) + 1;
+  // The event moves to the end: the first one is that without a refusal for the longest time.
+  ofEvents.delete(eventId);
+  ofEvents.set(eventId, counts);
+  if (ofEvents.size > MOST_EVENTS) ofEvents.delete(ofEvents.keys().next().value!);
 }
 
 /** Codes that a stranger gets immediately, without a look-up that would slow it down. */
 const REFUSALS_OF_STRANGERS: readonly FailureCode[] = ['10', '20', '60'];
 const pace = createPace();
 
+/** Returns the event of the key of a request. Undefined: its key is not known. */
+const eventOf = ({ principal }: { principal?: { eventId?: number } | null }) => principal?.eventId;
+
 /** `reply.fail` as a function. Replies to URLs that Fastify cannot parse do not have the method. */
 export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}) {
   const { httpStatuses, retryAfterSeconds: leastSeconds } = RESPONSE_CODES[code];
   reply.failureCode = code;
-  countRefusal(code);
+  countRefusal(code, eventOf(reply.request));
   void reply.code(specifics.status ?? httpStatuses[0]);
   if (leastSeconds && specifics.retryAfterSeconds !== null) {
     const seconds = Math.max(leastSeconds, specifics.retryAfterSeconds ?? 0);

@@ -19,6 +19,8 @@ interface ChartOptions {
   valueText?: (value: number) => string;
   /** The name of the column with the labels, and of the link to the table. */
   words: { time: string; asTable: string };
+  /** Coarser figures for the table. Default: those of the chart. */
+  table?: Pick<ChartOptions, 'labels' | 'series'>;
 }
 
 const WIDTH = 720;
@@ -56,7 +58,9 @@ function chart(options: ChartOptions, draw: Draw) {
   const across = STEPS.map((share) => {
     const y = yOf(share).toFixed(1);
     return html`<line class="axis" x1="${LEFT}" x2="${WIDTH - 10}" y1="${y}" y2="${y}"></line>
-      <text x="${LEFT - 6}" y="${y}" text-anchor="end" dominant-baseline="middle">${valueText(end * share)}</text>`;
+      <text x="${LEFT - 6}" y="${y}" text-anchor="end" dominant-baseline="middle"
+        >${valueText(end * share)}</text
+      >`;
   });
   return html`<figure class="chart">
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">
@@ -69,7 +73,7 @@ function chart(options: ChartOptions, draw: Draw) {
     </figcaption>
     <details>
       <summary>${words.asTable}</summary>
-      !${tableHtml(options, valueText)}
+      !${tableHtml({ ...options, ...options.table }, valueText)}
     </details>
   </figure>`;
 }
@@ -103,8 +107,13 @@ const barsHtml: Draw = (series, count, end) => {
       const x = LEFT + room * (place + 0.1) + width * index;
       const y = yOf((value ?? 0) / end);
       const height = TOP + PLOT_HEIGHT - y;
-      return html`<rect class="bars c${index % 6}" x="${x.toFixed(1)}" y="${y.toFixed(1)}"
-        width="${width.toFixed(1)}" height="${height.toFixed(1)}"></rect>`;
+      return html`<rect
+        class="bars c${index % 6}"
+        x="${x.toFixed(1)}"
+        y="${y.toFixed(1)}"
+        width="${width.toFixed(1)}"
+        height="${height.toFixed(1)}"
+      ></rect>`;
     }),
   );
 };

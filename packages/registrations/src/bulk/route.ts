@@ -98,14 +98,14 @@ export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs:
       const answers = body.registrations.map(
         (_, index) => refused.get(index) ?? responseOf(principal, outcomes.next().value!),
       );
-      countRefused(answers);
+      countRefused(answers, principal.eventId);
       return success(answers);
     },
   );
 }
 
-function countRefused(answers: readonly { responseCode: '00' | FailureCode }[]): void {
-  for (const { responseCode } of answers) if (responseCode !== '00') countRefusal(responseCode);
+function countRefused(answers: readonly { responseCode: '00' | FailureCode }[], eventId: number): void {
+  for (const { responseCode } of answers) if (responseCode !== '00') countRefusal(responseCode, eventId);
 }
 
 /** Whether all registrations are refused already, or one is and the mode is "all". */

@@ -2,6 +2,8 @@ import type { Words } from '../index.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
+import { health } from './health.ts';
+import { live } from './live.ts';
 import { operations } from './operations.ts';
 import { rules } from './rules.ts';
 import { shell } from './shell.ts';
@@ -10,4 +12,16 @@ import { tickets } from './tickets.ts';
 import { values } from './values.ts';
 
 /** All texts of the console in German. The compiler finds one that is missing. */
-export const de: Words = { shell, signIn, forms, fields, operations, rules, values, event, tickets };
+export const de: Words = {
+  shell,
+  signIn,
+  forms,
+  fields,
+  operations,
+  rules,
+  values,
+  event,
+  tickets,
+  health,
+  live,
+};

@@ -1,6 +1,8 @@
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
+import { health } from './health.ts';
+import { live } from './live.ts';
 import { operations } from './operations.ts';
 import { rules } from './rules.ts';
 import { shell } from './shell.ts';
@@ -9,4 +11,4 @@ import { tickets } from './tickets.ts';
 import { values } from './values.ts';
 
 /** All texts of the console in English. Each subject has a file. */
-export const en = { shell, signIn, forms, fields, operations, rules, values, event, tickets };
+export const en = { shell, signIn, forms, fields, operations, rules, values, event, tickets, health, live };
