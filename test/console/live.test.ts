@@ -39,7 +39,10 @@ async function watch(eventId: number, cookie: string) {
 }
 
 const page = async (at: string, cookie: string) =>
-  (await given.request(at, { headers: { cookie, 'accept-language': 'en' } })).text();
+  (await (await given.request(at, { headers: { cookie, 'accept-language': 'en' } })).text())
+    // As a browser reads addresses.
+    .replaceAll('&#61;', '=')
+    .replaceAll('&#38;', '&');
 
 const register = (gala: Fixture, ticketId: number, count: number) =>
   reserveBatch(
@@ -125,7 +128,7 @@ test('refused requests are those of the event, in words, and waiting calls are t
   const live = await watch(gala.eventId, cookie);
   onTestFinished(() => live.leave());
   await isKept(gala);
-  await waitUntil('a snapshot', () => live.latest.includes('7 calls of all events that wait'));
+  await waitUntil('a snapshot', () => live.latest.includes('7 calls wait for their commit'));
   await waitUntil('a rate', async () => {
     refused += 100;
     await report.run();
@@ -205,7 +208,7 @@ test('an earlier minute has its figures, in the zone of the event, and ways to t
   expect(text).toContain('70 seats left of 100');
   expect(text).toContain('30 accepted in this minute');
   expect(text).toContain('8 refused in this minute');
-  expect(text).toContain('4 calls of all events that wait');
+  expect(text).toContain('4 calls wait for their commit');
   expect(text).toMatch(/Already registered \(33\) [^.]+\. 6 6/);
   expect(text).toMatch(/Too many requests \(50\) [^.]+\. 2 2/);
   const next = local.add({ minutes: 1 }).toString({ smallestUnit: 'minute' });
@@ -239,11 +242,7 @@ test('what stops a sale is at the top, one activation from the form, for those w
   const [operator, viewer] = [await given.addOperator('operator'), await given.addOperator('viewer')];
   const html = await page(`/live/${gala.eventId}`, operator.cookie);
   const top = html.slice(0, html.indexOf('id="live"'));
-  expect(top).toMatch(
-    new RegExp(
-      `href="/do/ticketUpdate/switch\\?ticketId=${ticketId}&#38;active=false|href="/do/ticketUpdate/switch\\?ticketId=${ticketId}&active=false`,
-    ),
-  );
+  expect(top).toContain(`href="/do/ticketUpdate/switch?ticketId=${ticketId}&active=false`);
   expect(top).toContain('Stop sale of Standing');
   expect(top).toContain('Stop all sales');
   expect(await page(`/live/${gala.eventId}`, viewer.cookie)).not.toContain('Stop sale');

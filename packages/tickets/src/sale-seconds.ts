@@ -16,7 +16,7 @@ export interface SaleSecond {
   tickets: Record<string, [left: number, accepted: number]>;
   /** Calls of all events that wait to register. Null: not known. */
   waiting: number | null;
-  /** The age of the oldest undelivered entry. Null: nothing waits, or it is not known. */
+  /** The age of the oldest undelivered entry. 0: nothing waits. Null: not known. */
   undeliveredMs: number | null;
 }
 

@@ -7,10 +7,11 @@ export function waitingOf(running: readonly RunningProcess[]) {
   return apis.length === 0 ? null : apis.reduce((sum, { facts }) => sum + (facts.waiting ?? 0), 0);
 }
 
-/** Returns the age of the oldest entry that was not tried to deliver. Null: none waits, or it is not known. */
+/** Returns the age of the oldest entry that was not tried to deliver. 0: none waits. Null: it is not known. */
 export function undeliveredMsOf(work: Work | undefined) {
+  if (!work) return null;
   const ages = Object.values(kindsOf(work)).flatMap(({ oldestMs }) => oldestMs ?? []);
-  return ages.length === 0 ? null : Math.round(Math.max(...ages));
+  return Math.round(Math.max(0, ...ages));
 }
 
 /** Returns the backlogs of the deliveries by kind. */

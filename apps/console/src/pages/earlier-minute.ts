@@ -1,4 +1,4 @@
-import type { Event } from '@floodgate/events';
+import type { Event } from '@floodgate/events/console';
 import { KEPT_HOURS, type DescribedTicket } from '@floodgate/tickets/console';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';

@@ -47,7 +47,10 @@ export async function failedBatchesHtml(request: PageRequest) {
         { head: health.failedAt, cell: ({ failedAt }) => format.exactTime(failedAt) },
         { head: health.registrations, cell: ({ registrations }) => registrations },
         { head: health.events, cell: ({ eventIds }) => linksOf(eventIds, names, words) },
-        { head: health.reason, cell: ({ reason }) => reason },
+        {
+          head: health.reason,
+          cell: ({ reason }) => reason && new Html(html`<span class="reason">${reason}</span>`),
+        },
         { head: health.remedy, cell: ({ reason }) => health.remedies[remedyOf(reason ?? '')] },
         {
           head: '',

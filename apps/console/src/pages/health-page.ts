@@ -69,7 +69,10 @@ function processesHtml({ words, format }: PageRequest, processes: Processes = { 
         cell: ({ id, silentMs }) =>
           lost.has(id) ? chip('bad', health.silent(format.duration(silentMs))) : chip('ok', health.reports),
       },
-      { head: health.doing, cell: (process) => doingOf(process, words.health, format) },
+      {
+        head: health.doing,
+        cell: (process) => (lost.has(process.id) ? null : doingOf(process, words.health, format)),
+      },
     ],
   });
 }
@@ -82,7 +85,8 @@ function doingOf(
   const parts = [
     facts.waiting !== undefined && health.waitingCalls(facts.waiting, format.number(facts.waiting)),
     facts.queue !== undefined && (facts.queue === 'up' ? health.queueUp : health.queueIsDown),
-    facts.deliveries && health.sends(format.list(facts.deliveries.map((kind) => health.kinds[kind] ?? kind))),
+    facts.deliveries &&
+      health.sends(format.list(facts.deliveries.map((kind) => health.sentKinds[kind] ?? kind))),
   ];
   return parts.filter(Boolean).join(', ');
 }

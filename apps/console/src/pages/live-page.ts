@@ -1,4 +1,4 @@
-import type { Event } from '@floodgate/events';
+import type { Event } from '@floodgate/events/console';
 import { findMailState } from '@floodgate/mail/console';
 import { mayUse, SHARED_PAGE, type OperatorPrincipal } from '@floodgate/operators';
 import type { DescribedTicket } from '@floodgate/tickets/console';
@@ -113,22 +113,18 @@ async function actionsOf(
   const danger = { kind: 'danger' } as const;
   return [
     selling.length > 0 ? action(operations.ticketStopAll, { eventId }, live.stopAll, danger) : NOTHING,
-    ...selling
-      .slice(0, MOST_BUTTONS)
-      .map(({ id: ticketId, title }) =>
-        action(operations.ticketUpdate, { ticketId, active: false }, live.stopTicket(title), {
-          part: 'switch',
-          ...danger,
-        }),
-      ),
+    ...selling.slice(0, MOST_BUTTONS).map(({ id: ticketId, title }) =>
+      action(operations.ticketUpdate, { ticketId, active: false }, live.stopTicket(title), {
+        part: 'switch',
+        ...danger,
+      }),
+    ),
     event.stoppedTickets ? action(operations.ticketResumeAll, { eventId }, live.resumeAll) : NOTHING,
-    ...stopped
-      .slice(0, MOST_BUTTONS)
-      .map(({ id: ticketId, title }) =>
-        action(operations.ticketUpdate, { ticketId, active: true }, live.resumeTicket(title), {
-          part: 'resume',
-        }),
-      ),
+    ...stopped.slice(0, MOST_BUTTONS).map(({ id: ticketId, title }) =>
+      action(operations.ticketUpdate, { ticketId, active: true }, live.resumeTicket(title), {
+        part: 'resume',
+      }),
+    ),
     state === 'active' ? action(operations.mailPause, { eventId }, live.pauseMails) : NOTHING,
     state === 'paused' ? action(operations.mailResume, { eventId }, live.resumeMails) : NOTHING,
   ];

@@ -45,13 +45,10 @@ export const launchHtml = (figures: LiveFigures, viewer: Viewer) =>
   [
     grid(...numbersHtml(figures, viewer)),
     grid(
-      card(chartTitle(figures, viewer), chartHtml(figures, viewer), 8),
-      card(viewer.words.live.reasons, reasonsHtml(figures, viewer), 4),
+      card(chartTitle(figures, viewer), chartHtml(figures, viewer), 7),
+      card(viewer.words.live.reasons, reasonsHtml(figures, viewer), 5),
     ),
-    grid(
-      card(viewer.words.live.tickets, ticketsHtml(figures, viewer), 8),
-      figures.isEarlier ? '' : healthHtml(figures, viewer),
-    ),
+    grid(card(viewer.words.live.tickets, ticketsHtml(figures, viewer), 7), healthHtml(figures, viewer)),
   ].join('\n');
 
 function numbersHtml(
@@ -75,7 +72,6 @@ function numbersHtml(
     load
       ? figure(load.undeliveredMs === null ? null : format.duration(load.undeliveredMs), live.delivery)
       : '',
-    load ? figure(load.waiting === null ? null : format.number(load.waiting), live.waiting) : '',
   ];
 }
 
@@ -136,8 +132,10 @@ function reasonsHtml(figures: LiveFigures, { words, format }: Viewer) {
 
 const reasonHtml = (code: string, [name, meaning]: readonly [string, string] = [code, '']) =>
   new Html(
-    html`<strong>${name}</strong> <a href="/help/reference/response-codes#code-${code}">(${code})</a>
-      <div class="soft">${meaning}</div>`,
+    html`<div>
+      <strong>${name}</strong> <a href="/help/reference/response-codes#code-${code}">(${code})</a>
+      <div class="soft">${meaning}</div>
+    </div>`,
   );
 
 function ticketsHtml(figures: LiveFigures, viewer: Viewer) {
@@ -180,12 +178,15 @@ function saleOf(ticket: DescribedTicket, pace: number, { words: { live }, format
   return together(chip('ok', live.onSale), new Html(html`<span class="soft">${text}</span>`));
 }
 
-function healthHtml({ notices }: LiveFigures, { words }: Viewer) {
+function healthHtml({ notices, installation, window, isEarlier }: LiveFigures, { words, format }: Viewer) {
   const { health, live } = words;
+  const waiting = (isEarlier ? loadOf(window) : installation)?.waiting ?? null;
+  const calls = waiting === null ? '' : html`<p>${live.waiting(waiting, format.number(waiting))}</p>`;
+  if (isEarlier) return calls && card(live.health, calls, 5);
   const state =
     notices.length === 0
       ? html`<p>!${chip('ok', health.stateFine).text} ${health.fine}</p>`
       : html`<p>!${chip('bad', health.stateAttention).text} ${health.attention(notices.length)}</p>
           !${noticesHtml(notices, words)}`;
-  return card(live.health, state, 4);
+  return card(live.health, state + calls, 5);
 }

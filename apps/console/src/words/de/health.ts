@@ -11,9 +11,11 @@ export const health: typeof en = {
   stateAttention: 'Achtung',
   services: { api: 'API', worker: 'Worker', delivery: 'Zustellung', console: 'Konsole' },
   kinds: { mail: 'E-Mails', webhook: 'Webhooks' },
+  sentKinds: { mail: 'E-Mails', webhook: 'Webhooks' },
   findings: {
     postgresDown:
-      'Postgres antwortet nicht. Nichts kann verkauft oder geändert werden; Partner erhalten die Antwort 90 und versuchen es erneut. Was verkauft ist, ist sicher.',
+      'Postgres antwortet nicht. Nichts kann verkauft oder geändert werden; Partner erhalten die Antwort 90 ' +
+      'und versuchen es erneut. Was verkauft ist, ist sicher.',
     serviceMissing: {
       api: 'Keine API meldet sich. Nichts kann verkauft werden.',
       worker: 'Kein Worker meldet sich. Nichts geht verloren: Bestätigungen und E-Mails warten.',
@@ -73,7 +75,8 @@ export const health: typeof en = {
   failedBatches: 'Fehlgeschlagene Gruppen',
   noFailedBatches: 'Keine Gruppe ist fehlgeschlagen.',
   failedBatchesAbout:
-    'Ihre Registrierungen behalten ihre Plätze und sind nicht bestätigt. Beheben Sie die Ursache und lassen Sie es den Worker dann erneut versuchen.',
+    'Ihre Registrierungen behalten ihre Plätze und sind nicht bestätigt. Beheben Sie die Ursache und lassen ' +
+    'Sie es den Worker dann erneut versuchen.',
   failedAt: 'Fehlgeschlagen',
   reason: 'Grund',
   remedy: 'Was zu tun ist',

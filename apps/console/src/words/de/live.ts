@@ -16,7 +16,10 @@ export const live: typeof en = {
   acceptedInMinute: 'angenommen in dieser Minute',
   refusedInMinute: 'abgelehnt in dieser Minute',
   delivery: 'Alter der ältesten wartenden E-Mail oder des ältesten Webhooks',
-  waiting: 'wartende Aufrufe aller Veranstaltungen',
+  waiting: (count, text) =>
+    count === 1
+      ? '1 Aufruf wartet auf das Speichern (alle Veranstaltungen).'
+      : `${text} Aufrufe warten auf das Speichern (alle Veranstaltungen).`,
   chart: 'Angenommen und abgelehnt pro Sekunde, letzte 15 Minuten',
   chartUntil: (time) => `Angenommen und abgelehnt pro Sekunde, 15 Minuten bis ${time}`,
   acceptedName: 'Angenommen',
@@ -29,7 +32,8 @@ export const live: typeof en = {
   inMinute: 'In dieser Minute',
   inWindow: 'In 15 Minuten',
   unknownEvent: (rate) =>
-    `Außerdem werden ${rate} Anfragen pro Sekunde ohne gültigen Schlüssel oder Veranstaltung abgelehnt: Niemand weiß, zu welcher Veranstaltung sie gehören.`,
+    `Außerdem werden ${rate} Anfragen pro Sekunde ohne gültigen Schlüssel oder Veranstaltung abgelehnt: ` +
+    'Niemand weiß, zu welcher Veranstaltung sie gehören.',
   tickets: 'Tickets',
   noTickets: 'Die Veranstaltung hat keine Tickets.',
   ticket: 'Ticket',

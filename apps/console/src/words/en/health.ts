@@ -13,9 +13,12 @@ export const health = {
     string
   >,
   kinds: { mail: 'E-mails', webhook: 'Webhooks' } as Record<string, string>,
+  /** In a sentence. */
+  sentKinds: { mail: 'e-mails', webhook: 'webhooks' } as Record<string, string>,
   findings: {
     postgresDown:
-      'Postgres does not answer. Nothing can be sold or changed; partners get the answer 90 and try again. What was sold is safe.',
+      'Postgres does not answer. Nothing can be sold or changed; partners get the answer 90 and try again. ' +
+      'What was sold is safe.',
     serviceMissing: {
       api: 'No API reports. Nothing can be sold.',
       worker: 'No worker reports. Nothing is lost: confirmations and e-mails wait.',

@@ -15,7 +15,10 @@ export const live = {
   acceptedInMinute: 'accepted in this minute',
   refusedInMinute: 'refused in this minute',
   delivery: 'age of the oldest e-mail or webhook that waits',
-  waiting: 'calls of all events that wait',
+  waiting: (count: number, text: string) =>
+    count === 1
+      ? '1 call waits for its commit (all events).'
+      : `${text} calls wait for their commit (all events).`,
   chart: 'Accepted and refused per second, last 15 minutes',
   chartUntil: (time: string) => `Accepted and refused per second, 15 minutes until ${time}`,
   acceptedName: 'Accepted',
