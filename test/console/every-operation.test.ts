@@ -124,6 +124,7 @@ const CALLS: [route: string, given?: object][] = [
   ],
   ['GET /backlog'],
   ['GET /batches/failed'],
+  ['GET /consumers/failing'],
   ['POST /batches/redrive'],
   ['GET /reconcile'],
   ['GET /processes'],

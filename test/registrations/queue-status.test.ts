@@ -17,10 +17,19 @@ const { test, given } = eventTest({
 let env: Environment;
 let queue: TestQueue;
 
+/** The command also misses services of which no process reports. Here, the test reports them. */
+const reportServices = () =>
+  sql`
+    insert into processes (id, service, version, host, seen_at, facts)
+    select gen_random_uuid(), service, '1', 'here', now() + interval '1 hour', '{}'
+    from unnest(array['api', 'worker', 'delivery']) as service`.execute(given.database.db);
+
 const useBackend = (backend: (typeof QUEUE_BACKENDS)[number]) => {
   useQueue(backend, (input) => ({ queue } = input));
   beforeEach(async () => {
     await sql`truncate batches, registrations`.execute(given.database.db);
+    await sql`delete from processes`.execute(given.database.db);
+    await reportServices();
     env = { DATABASE_URL: given.database.url, QUEUE_URL: queue.url, QUEUE_NAMESPACE: queue.namespace };
   });
 };

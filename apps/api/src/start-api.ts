@@ -8,7 +8,15 @@ import {
   shardIds,
   type Database,
 } from '@floodgate/database';
-import { buildApi, drain, recentRefusals, refusals, type ApiContext, type OpenCapability } from '@floodgate/http';
+import {
+  buildApi,
+  drain,
+  recentRefusals,
+  refusals,
+  refusalsOfEvents,
+  type ApiContext,
+  type OpenCapability,
+} from '@floodgate/http';
 import { Metrics } from '@floodgate/metrics';
 import { openProducer, queueOptions, reportQueue, watchQueue } from '@floodgate/queue';
 import { reportProcess } from '@floodgate/operators';
@@ -77,8 +85,12 @@ export async function startApi(config: ApiConfig, log: Logger, clock = systemClo
   }
   const ofAll = () => capabilities.map((one) => one.facts?.());
   const facts = () =>
-    Object.assign({ refused: refusals, refusedOf: recentRefusals.read() }, ...ofAll()) as Record<string, unknown>;
+    Object.assign(
+      { refused: refusals, refusedOf: refusalsOfEvents(), refusedPartners: recentRefusals.read() },
+      ...ofAll(),
+    ) as Record<string, unknown>;
   const report = reportProcess(reads, { service: 'api', version: manifest.version }, facts);
+  opened.defer(report.end);
   opened.defer(startPeriodicTasks([report], log, clock).stop);
   const { CONTACT_URL: contactUrl, DEMO_FILE: demoFile } = config;
   const closeWithinMs = config.SHUTDOWN_TIMEOUT_MS * CLOSE_SHARE;

@@ -33,7 +33,7 @@ const COMMANDS = [
   addPassCommands,
   addDoorCommands,
   addReportCommands,
-  ...queueCommands,
+  ...queueCommands([]),
   // After the groups to which it adds commands.
   addJobCommands,
   addRehearseCommand,

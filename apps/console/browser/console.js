@@ -10,6 +10,8 @@ const nodesIn = (element) =>
  * focus and its place.
  */
 function update(shown, next) {
+  // What a person has opened stays open.
+  if (next.nodeName === 'DETAILS' && shown.nodeName === 'DETAILS') next.open = shown.open;
   if (shown.isEqualNode(next)) return;
   if (!shown.cloneNode().isEqualNode(next.cloneNode())) {
     shown.replaceWith(next);
@@ -36,11 +38,11 @@ if (live) {
   source.addEventListener('error', () => {
     // The browser connects again by itself, but not after an answer that is no stream: the session has ended.
     if (source.readyState === EventSource.CLOSED) location.reload();
-    if (!live.querySelector('.old'))
-      live.insertAdjacentHTML(
-        'afterbegin',
-        '<p class="old" role="alert">The console does not answer. These figures are old.</p>',
-      );
+    if (live.querySelector('.old')) return;
+    const text = live.dataset.old || 'The console does not answer. These figures are old.';
+    const alert = Object.assign(document.createElement('p'), { className: 'old alert', textContent: text });
+    alert.setAttribute('role', 'alert');
+    live.prepend(alert);
   });
 }
 

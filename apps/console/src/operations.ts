@@ -23,6 +23,7 @@ import type { ConsoleConfig } from './config.ts';
 import type { Cookies } from './cookies.ts';
 import { EVENT_FIELDS } from './event-fields.ts';
 import type { Provider } from './identity-provider.ts';
+import type { Installation } from './installation/watch-installation.ts';
 
 /** Returns every operation of the operator API and the console, in the order of the documentation. */
 export const operationsOf = (config: ConsoleConfig) => ({
@@ -56,6 +57,7 @@ export interface ConsoleContext {
   doorUrl: string | undefined;
   /** Checks a password, with one count of wrong ones for the sign-in and for changes of a password. */
   signIn: SignIn;
+  installation: Installation;
 }
 
 /** The fields of an operation, from a page: values, or texts that stand for them. */

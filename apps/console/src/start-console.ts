@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import formbody from '@fastify/formbody';
 import { assertReady, connectionsOf, openServicePool, ping, type Database } from '@floodgate/database';
 import { countRequests, Metrics } from '@floodgate/metrics';
-import { createSignIn, reportProcess } from '@floodgate/operators';
+import { createSignIn, reportProcess, type OperatorPrincipal } from '@floodgate/operators';
 import { serveHealth, startPeriodicTasks, type Logger } from '@floodgate/service';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
@@ -11,17 +11,19 @@ import manifest from '../package.json' with { type: 'json' };
 import { addAccount } from './account.ts';
 import { ConsoleConfig } from './config.ts';
 import { cookiesOf } from './cookies.ts';
-import { addProcessPages } from './delivery-pages.ts';
 import { addEventPages } from './event-pages.ts';
 import { addAttendees } from './attendee-search.ts';
 import { addForms } from './forms/form-page.ts';
 import { addIdentityProvider, providerOf, type Provider } from './identity-provider.ts';
-import { addLive } from './live.ts';
+import { findingsFor, noticesOf } from './installation/notices.ts';
+import { watchInstallation } from './installation/watch-installation.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
 import { addAccessPages } from './pages/access-pages.ts';
 import { addAuditPages } from './pages/audit-pages.ts';
 import { addDeliveryPages } from './pages/delivery-pages.ts';
+import { addHealthPages } from './pages/health-page.ts';
+import { addLivePages } from './pages/live-page.ts';
 import { addHelpPages } from './pages/help-pages.ts';
 import { addPartnerPages } from './pages/partner-pages.ts';
 import { addWebhookPages } from './pages/webhook-pages.ts';
@@ -30,15 +32,23 @@ import { addDoorPages } from './pages/door-pages.ts';
 import { addReportPages } from './pages/report-pages.ts';
 import { addPreferences } from './preferences.ts';
 import { addPrincipals, problemOf, Refusal } from './principals.ts';
+import { recordSales } from './sale/record-sales.ts';
 import { addSignIn, askToSignIn } from './sign-in.ts';
 import { ruleWords } from './words/index.ts';
 import { alertHtml } from './view/html.ts';
-import { viewerOf } from './view/viewer.ts';
+import { viewerOf, type Viewer } from './view/viewer.ts';
 import { sendPage } from './view/page.ts';
 
 export { ConsoleConfig };
 
 const POOL = { maxConnections: 8, statementTimeoutMs: 30_000 };
+/** One for processes and sales, one for what waits, one for doors: none waits for a page, or for another. */
+const WATCH_POOL = {
+  purpose: 'watch',
+  maxConnections: 3,
+  connectTimeoutMs: 2_000,
+  statementTimeoutMs: 2_500,
+};
 /** Node.js looks for requests that have not arrived in time at this interval, so one is open for 11 s at most. */
 const CHECK_MS = 1_000;
 const LIMITS = {
@@ -71,6 +81,7 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   const db = opened.use(openServicePool(server, POOL));
   await assertReady(db, 'console');
   const report = reportProcess(db, { service: 'console', version: manifest.version }, () => ({}));
+  opened.defer(report.end);
   const tasks = startPeriodicTasks([report], log);
   opened.defer(() => tasks.stop());
   const app = Fastify({
@@ -95,10 +106,16 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   const cookies = cookiesOf(config.CONSOLE_URL);
   app.decorateRequest('viewer');
   app.addHook('onRequest', async (request) => void (request.viewer = viewerOf(request, cookies)));
-  app.decorate('banner', () => []);
+  const watchDb = opened.use(openServicePool(server, WATCH_POOL));
+  const installation = watchInstallation(watchDb, log, recordSales(watchDb, report.id));
+  opened.defer(() => installation.stop());
+  app.decorate('banner', (viewer: Viewer, operator: OperatorPrincipal | null) =>
+    noticesOf(findingsFor(operator, installation.state().findings), viewer),
+  );
   const signIn = createSignIn(db);
   const doorUrl = config.DOOR_URL;
-  const context = { db, log, operations: operationsOf(config), provider, cookies, signIn, doorUrl };
+  const operations = operationsOf(config);
+  const context = { db, log, operations, provider, cookies, signIn, installation, doorUrl };
   addAssets(app);
   addHelpPages(app, context);
   app.get('/health/live', () => ({ status: 'ok' }));
@@ -110,10 +127,11 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     await known.register(formbody);
     for (const add of [addPrincipals, addIdentityProvider]) add(known, context);
     addSignIn(known, context, addForms(known, context));
-    for (const add of [addEventPages, addRegistrationPage, addProcessPages, addDoorPages]) add(known, context);
+    for (const add of [addEventPages, addRegistrationPage, addDoorPages]) add(known, context);
     for (const add of [addPartnerPages, addWebhookPages, addDeliveryPages]) add(known, context);
     for (const add of [addAccessPages, addAuditPages, addReportPages]) add(known, context);
-    for (const add of [addAttendees, addLive, addAccount, addPreferences]) add(known, context);
+    for (const add of [addHealthPages, addLivePages]) add(known, context);
+    for (const add of [addAttendees, addAccount, addPreferences]) add(known, context);
     await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });

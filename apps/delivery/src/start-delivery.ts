@@ -23,6 +23,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const deliveries = await Promise.all(capabilities.map((one) => one.open({ db, log, metrics, config })));
   const self = { service: 'delivery', version: manifest.version } as const;
   const report = reportProcess(db, self, () => ({ deliveries: kinds }));
+  opened.defer(report.end);
   const tasks = startPeriodicTasks([...deliveries.flatMap((one) => one.tasks), report], log);
   opened.defer(async () => void (await Promise.all([tasks.stop(), ...deliveries.map((one) => one.close())])));
 

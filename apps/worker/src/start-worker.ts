@@ -39,6 +39,7 @@ export async function startWorker(
   opened.defer(await watchQueue(consumer, log));
   const self = { service: 'worker', version: manifest.version } as const;
   const report = reportProcess(db, self, () => ({ queue: consumer.problem() === null ? 'up' : 'down' }));
+  opened.defer(report.end);
   const tasks = startPeriodicTasks([...works.flatMap((work) => work.tasks), report], log, clock);
   const stopJobs = () => consumer.close(config.SHUTDOWN_TIMEOUT_MS * JOBS_SHARE);
   // Concurrently: either may take most of the time.

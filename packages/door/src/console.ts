@@ -17,6 +17,8 @@ export type { CountedGate } from './gates.ts';
 export type { CancelledSeat, LetIn } from './people.ts';
 export type { Conflict, DoorReport } from './report.ts';
 export type { DoorStory, DoorStoryEntry } from './story.ts';
+export { findingsOfDoors } from './findings.ts';
+export { watchDoors, type DoorFigures } from './watch-doors.ts';
 
 const { actionOperation, queryOperation } = operationsOn('door');
 

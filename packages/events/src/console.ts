@@ -5,6 +5,8 @@ import * as actions from './actions.ts';
 import { findEvent, listEvents, listShards } from './events.ts';
 import { listSellers, listSoldEvents } from './list-grants.ts';
 
+export type { Event } from './events.ts';
+
 const { actionOperation, listOperation, queryOperation } = operationsOn('events');
 
 export const eventOperations = {

@@ -39,11 +39,14 @@ declare module 'fastify' {
 const REFUSALS_OF_STRANGERS: readonly FailureCode[] = ['10', '20', '60'];
 const pace = createPace();
 
+/** Returns the event of the key of a request. Undefined: its key is not known. */
+const eventOf = ({ principal }: { principal?: { eventId?: number } | null }) => principal?.eventId;
+
 /** `reply.fail` as a function. Replies to URLs that Fastify cannot parse do not have the method. */
 export function fail(reply: FastifyReply, code: FailureCode, specifics: Specifics = {}) {
   const { httpStatuses, retryAfterSeconds: leastSeconds } = RESPONSE_CODES[code];
   reply.failureCode = code;
-  countRefusal(code, partnerIdOf(reply.request));
+  countRefusal(code, { partnerId: partnerIdOf(reply.request), eventId: eventOf(reply.request) });
   void reply.code(specifics.status ?? httpStatuses[0]);
   if (leastSeconds && specifics.retryAfterSeconds !== null) {
     const seconds = Math.max(leastSeconds, specifics.retryAfterSeconds ?? 0);

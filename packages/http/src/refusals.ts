@@ -60,8 +60,31 @@ export class RecentRefusals {
 /** The refusals of this process. */
 export const recentRefusals = new RecentRefusals();
 
-/** Counts a refusal. `partnerId`: of a partner, if its key is known. */
-export function countRefusal(code: FailureCode, partnerId?: number) {
+/** Those of callers with a valid key, by event. Of the events with the latest refusals. */
+const ofEvents = new Map<number, Partial<Record<FailureCode, number>>>();
+const MOST_EVENTS = 100;
+
+/** Returns the refusals of the events with the latest ones, since the process started. */
+export const refusalsOfEvents = () => Object.fromEntries(ofEvents);
+
+/** Whose request was refused: the partner and the event of its key, as far as they are known. */
+interface Refused {
+  partnerId?: number | undefined;
+  eventId?: number | undefined;
+}
+
+/** Counts a refusal. */
+export function countRefusal(code: FailureCode, { partnerId, eventId }: Refused = {}) {
   refusals[code] = (refusals[code] ?? 0) + 1;
   if (partnerId !== undefined) recentRefusals.count(partnerId, code);
+  if (eventId !== undefined) countOfEvent(eventId, code);
+}
+
+function countOfEvent(eventId: number, code: FailureCode) {
+  const counts = ofEvents.get(eventId) ?? {};
+  counts[code] = (counts[code] ?? 0) + 1;
+  // The event moves to the end: the first one is that without a refusal for the longest time.
+  ofEvents.delete(eventId);
+  ofEvents.set(eventId, counts);
+  if (ofEvents.size > MOST_EVENTS) ofEvents.delete(ofEvents.keys().next().value!);
 }

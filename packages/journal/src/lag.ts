@@ -1,5 +1,13 @@
 import { sql, type RawBuilder } from 'kysely';
-import { addUp, askShards, shardIds, type ConsumerKind, type Database } from '@floodgate/database';
+import {
+  addUp,
+  askShards,
+  inCamelCase,
+  shardIds,
+  type ConsumerKind,
+  type ConsumerState,
+  type Database,
+} from '@floodgate/database';
 import type { Consumer } from './consumers.ts';
 
 /** Backlog of the consumers of a kind. */
@@ -109,4 +117,43 @@ export async function readLags(db: Database): Promise<Lags> {
   const lags: Lags = {};
   for (const { kind, ...lag } of answers.flat()) lags[kind] = lags[kind] ? addUp(lags[kind], lag) : lag;
   return { ...lags, ...(away.length > 0 && { shardsAway: away }) };
+}
+
+/** A consumer whose last attempt failed, or that is disabled. */
+export interface FailingConsumer {
+  id: string;
+  kind: ConsumerKind;
+  eventId: number;
+  /** 0: it reads the entries of all partners. */
+  partnerId: number;
+  state: ConsumerState;
+  failures: number;
+  failingSince: Date | null;
+}
+
+/**
+ * Returns the consumers that fail or are disabled, in the shards that answer, the oldest failure first.
+ * `events`: those of these events only.
+ */
+export async function listFailingConsumers(db: Database, limit: number, events?: readonly number[]) {
+  const { answers } = await askShards(await shardIds(db), (shardId) =>
+    inCamelCase(db)
+      .selectFrom('journalConsumers')
+      .select(['id', 'kind', 'eventId', 'partnerId', 'state', 'failures', 'failingSince'])
+      .where((where) =>
+        where.and([
+          where('shardId', '=', shardId),
+          where.or([where('failures', '>', 0), where('state', '=', 'disabled')]),
+          ...(events ? [where('eventId', 'in', events.length > 0 ? [...events] : [0])] : []),
+        ]),
+      )
+      .orderBy(sql`failing_since nulls last`)
+      .limit(limit)
+      .execute(),
+  );
+  const since = ({ failingSince }: FailingConsumer) => failingSince?.getTime() ?? Infinity;
+  return answers
+    .flat<FailingConsumer[][]>()
+    .sort((one, other) => (since(one) < since(other) ? -1 : 1))
+    .slice(0, limit);
 }

@@ -12,6 +12,7 @@ import { listSuppressions, readMailStatus } from './status.ts';
 import { testMailSettings, type TestMailSettings } from './settings.ts';
 
 export { testMailSettings };
+export { findMailState } from './status.ts';
 export type { MailFailure, MailFailurePage } from './failures.ts';
 export { MOST_COUNTED, type MailBacklog } from './mail-backlog.ts';
 export type { MailOfRegistration } from './mails-of-registration.ts';

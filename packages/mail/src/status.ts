@@ -6,7 +6,7 @@ import {
   type Database,
   type DeliveryState,
 } from '@floodgate/database';
-import { EVENT_KINDS } from '@floodgate/events';
+import { EVENT_KINDS, type Event } from '@floodgate/events';
 import { unreadMsOf } from '@floodgate/journal';
 import { sql } from 'kysely';
 
@@ -43,6 +43,16 @@ interface StatusRow extends Pick<MailStatus, 'eventId' | 'state'> {
   /** Age of the oldest journal entry that was not queued; null if there is none. */
   unreadMs: number | null;
   counts: readonly Count[];
+}
+
+/** Returns whether the e-mails of an event are active, paused or disabled. Undefined: they were never enabled. */
+export async function findMailState(db: Database, { id, shardId }: Pick<Event, 'id' | 'shardId'>) {
+  const consumer = await db
+    .selectFrom('journal_consumers')
+    .select('state')
+    .where((where) => where.and({ shard_id: shardId, event_id: id, kind: 'mail' }))
+    .executeTakeFirst();
+  return consumer?.state;
 }
 
 /**

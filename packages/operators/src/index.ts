@@ -4,6 +4,7 @@ export * from './actions.ts';
 export * from './admission.ts';
 export * from './caller.ts';
 export * from './event-roles.ts';
+export * from './findings.ts';
 export * from './operations.ts';
 export * from './processes.ts';
 export * from './roles.ts';

@@ -3,7 +3,7 @@ import { Cursor, Id, Limit as limit, oneOf, text } from '@floodgate/audit';
 import { typedAs } from '@floodgate/audit/input';
 import { readThroughCache, type Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
-import { readLags } from '@floodgate/journal';
+import { listFailingConsumers } from '@floodgate/journal';
 import { defineChange, operationsOn } from '@floodgate/operators';
 import { InvalidInput, NotFound } from '@floodgate/service/failure';
 import * as actions from './actions.ts';
@@ -12,13 +12,15 @@ import { EXPORT_FORMATS, exportRegistrations, SEPARATORS } from './export/export
 import { assertFilter, PERSONAL_FIELDS, RegistrationFilter } from './filter/filter.ts';
 import { countMatches, findMatches } from './filter/matches.ts';
 import { AttendeeQuery, findAttendees, State } from './find/find-attendees.ts';
-import { findEventsOfFailed, listFailedBatches, readBacklog } from './finalize/backlog.ts';
+import { findEventsOfFailed, listFailedBatches } from './finalize/backlog.ts';
+import { readWork } from './finalize/findings.ts';
 import { CURSOR_PROBLEMS, findByPassReference, listRegistrations } from './list/list-registrations.ts';
 import { findPrice } from './price/price-of.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { entryOf, findAttendee } from './status/find-registrations.ts';
 
 export { findEventsOfFailed };
+export { findingsOfWork, readWork, type Work } from './finalize/findings.ts';
 export { guestOperations } from './guests/operations.ts';
 
 const { actionOperation, queryOperation } = operationsOn('registrations');
@@ -172,7 +174,7 @@ export const queueOperations = {
     'Show what waits for finalization and delivery',
     'backlogShow',
     Type.Object({}),
-    async (db) => ({ ...(await readBacklog(db)), deliveries: await readLags(db) }),
+    readWork,
   ),
   batchFailed: queue.listOperation(
     'GET /batches/failed',
@@ -185,6 +187,13 @@ export const queueOperations = {
     }),
     (db, { limit: most = 100, ...selection }, { events }) =>
       listFailedBatches(db, { ...selection, events, limit: most }),
+  ),
+  consumerFailing: queue.listOperation(
+    'GET /consumers/failing',
+    'List the e-mails of events and the webhooks that fail or are disabled, the oldest failure first',
+    'consumerFailing',
+    Type.Object({ limit }),
+    (db, { limit: most = 100 }, { events }) => listFailingConsumers(db, most, events),
   ),
   // It performs its action in each shard.
   batchRedrive: defineChange(

@@ -7,6 +7,7 @@ import { listAllocations } from './allocations.ts';
 import { listPrices } from './prices.ts';
 import { describeTicket, findTicket, listTickets } from './tickets.ts';
 
+export * from './sale-seconds.ts';
 export { findEventOfTicket, sumSeats, type DescribedTicket } from './tickets.ts';
 
 const { actionOperation, queryOperation } = operationsOn('tickets');

@@ -3,7 +3,7 @@ import { SHARED_PAGE } from '@floodgate/operators';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { adder } from '../add-page.ts';
-import { addStream, liveHtml } from '../live.ts';
+import { addStream, liveHtml } from '../live-stream.ts';
 import { readBy, type ConsoleContext } from '../operations.ts';
 import { actions, link, NOTHING } from '../view/html.ts';
 import type { Page } from '../view/page.ts';

@@ -21,6 +21,8 @@ interface ChartOptions {
   axisText?: (value: number) => string;
   /** The name of the column with the labels, and of the link to the table. */
   words: { time: string; asTable: string };
+  /** Coarser figures for the table. Default: those of the chart. */
+  table?: Pick<ChartOptions, 'labels' | 'series'>;
 }
 
 const WIDTH = 720;
@@ -73,7 +75,7 @@ function chart(options: ChartOptions, draw: Draw) {
     </figcaption>
     <details>
       <summary>${words.asTable}</summary>
-      !${tableHtml(options, valueText)}
+      !${tableHtml({ ...options, ...options.table }, valueText)}
     </details>
   </figure>`;
 }

@@ -12,6 +12,22 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
+/** To make a formatter takes longer than to format hundreds of texts with it. */
+const numberFormats = new Map<string, Intl.NumberFormat>();
+const timeFormats = new Map<string, Intl.DateTimeFormat>();
+
+const numberFormat = (locale: string, options: Intl.NumberFormatOptions) =>
+  numberFormats.getOrInsertComputed(
+    JSON.stringify([locale, options]),
+    () => new Intl.NumberFormat(locale, options),
+  );
+
+const timeFormat = (locale: string, options: Intl.DateTimeFormatOptions) =>
+  timeFormats.getOrInsertComputed(
+    JSON.stringify([locale, options]),
+    () => new Intl.DateTimeFormat(locale, options),
+  );
+
 /** Numbers, amounts and times as the language of a person and the zone of a page show them. */
 export class Format {
   readonly language: Language;
@@ -31,12 +47,12 @@ export class Format {
   }
 
   number(value: number) {
-    return new Intl.NumberFormat(this.#locale, { maximumFractionDigits: 1 }).format(value);
+    return numberFormat(this.#locale, { maximumFractionDigits: 1 }).format(value);
   }
 
   percent(part: number, whole: number) {
     const share = whole > 0 ? part / whole : 0;
-    return new Intl.NumberFormat(this.#locale, { style: 'percent', maximumFractionDigits: 1 }).format(share);
+    return numberFormat(this.#locale, { style: 'percent', maximumFractionDigits: 1 }).format(share);
   }
 
   /** Returns an amount with its currency. Null: the event has none. */
@@ -44,7 +60,7 @@ export class Format {
     const decimals = decimalsOf(currency);
     const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
     const style = currency === null ? {} : { style: 'currency' as const, currency };
-    return new Intl.NumberFormat(this.#locale, { ...digits, ...style }).format(Number(amount));
+    return numberFormat(this.#locale, { ...digits, ...style }).format(Number(amount));
   }
 
   /** Returns a rounded amount, for the axis of a chart: "€1.2K". */
@@ -111,7 +127,7 @@ export class Format {
 
   /** Returns the short name of the zone at a time: "CET". */
   zoneName(at: Date) {
-    const parts = new Intl.DateTimeFormat(this.#locale, { timeZone: this.zone, timeZoneName: 'short' });
+    const parts = timeFormat(this.#locale, { timeZone: this.zone, timeZoneName: 'short' });
     return parts.formatToParts(at).find(({ type }) => type === 'timeZoneName')!.value;
   }
 
@@ -126,12 +142,7 @@ export class Format {
             ? ([ms / HOUR_MS, 'hour'] as const)
             : ([ms / DAY_MS, 'day'] as const);
     const maximumFractionDigits = amount < 10 && unit === 'second' ? 1 : 0;
-    return new Intl.NumberFormat(this.#locale, {
-      style: 'unit',
-      unit,
-      unitDisplay,
-      maximumFractionDigits,
-    }).format(amount);
+    return numberFormat(this.#locale, { style: 'unit', unit, unitDisplay, maximumFractionDigits }).format(amount);
   }
 
   /** Returns how long ago a time is, or how long it is until then: "12 minutes ago", "in 2 hours". */
@@ -155,7 +166,7 @@ export class Format {
   }
 
   #parts(time: Date, options: Intl.DateTimeFormatOptions) {
-    return new Intl.DateTimeFormat(this.#locale, { timeZone: this.zone, ...options }).format(time);
+    return timeFormat(this.#locale, { timeZone: this.zone, ...options }).format(time);
   }
 
   #timeHtml(time: Date, text: string, title = utcText(time)) {

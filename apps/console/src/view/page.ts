@@ -10,8 +10,11 @@ declare module 'fastify' {
     viewer: Viewer;
   }
   interface FastifyInstance {
-    /** What the installation suffers from now, for the top of every page. */
-    banner: (words: Words) => readonly Notice[];
+    /**
+     * What the installation suffers from now, for the top of every page. Null: nobody is signed in. It reads
+     * nothing.
+     */
+    banner: (viewer: Viewer, operator: OperatorPrincipal | null) => readonly Notice[];
   }
 }
 
@@ -117,7 +120,7 @@ export function sendPage(reply: FastifyReply, page: Page) {
       <body>
         <a class="skip" href="#main">${words.shell.skip}</a>
         <header>!${operator ? headerHtml(reply.request, operator) : '<strong>Floodgate</strong>'}</header>
-        !${operator ? bannerHtml(reply.request) : ''}
+        !${bannerHtml(reply.request)}
         <main id="main" tabindex="-1">!${mainHtml({ help: helpOf(reply.request.url), ...page }, words)}</main>
       </body>
     </html>`;
@@ -151,15 +154,17 @@ const tabsHtml = (tabs: readonly Tab[], name: string) =>
     )}
   </nav>`;
 
-function bannerHtml({ server, viewer: { words } }: FastifyRequest) {
-  const notices = server.banner(words);
+function bannerHtml({ server, viewer, operator }: FastifyRequest) {
+  const notices = server.banner(viewer, operator);
   if (notices.length === 0) return '';
-  return html`<div class="banner" role="alert">
-    <ul>
-      !${notices.map(({ text, help }) => html`<li>${text} <a href="${help}">${words.shell.runbook}</a></li>`)}
-    </ul>
-  </div>`;
+  return html`<div class="banner" role="alert">!${noticesHtml(notices, viewer.words)}</div>`;
 }
+
+/** Returns problems as a list, each with the link to what to do. */
+export const noticesHtml = (notices: readonly Notice[], { shell }: Words) =>
+  html`<ul class="notices">
+    !${notices.map(({ text, help }) => html`<li>${text} <a href="${help}">${shell.runbook}</a></li>`)}
+  </ul>`;
 
 function headerHtml({ url, viewer: { words } }: FastifyRequest, operator: OperatorPrincipal) {
   const { shell } = words;

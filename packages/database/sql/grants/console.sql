@@ -36,6 +36,7 @@ grant update (id) on shards to :"role";
 grant insert, update, delete on allocations to :"role";
 grant insert, update (name, tickets, opens_at, closes_at, shows_names) on gates to :"role";
 grant insert, update (code_hash, code_expires_at, revoked_at, lost) on devices to :"role";
+grant select, insert, delete on sale_seconds to :"role";
 grant insert, delete on tickets, ticket_prices to :"role";
 grant update (
   title, price, benefits, active, capacity, taken, allocated, sale_starts_at, sale_ends_at, offer_hours,

@@ -310,6 +310,16 @@ export interface Schema {
     leased_until: Date | null;
   };
   job_failures: OfShard & { job_id: string; item: string; reason: string; at: CreatedAt };
+  /** The seconds of the sale of an event in which something changed. */
+  sale_seconds: OfShard & {
+    event_id: number;
+    at: Date;
+    accepted: number;
+    refused: unknown;
+    tickets: unknown;
+    waiting: number | null;
+    undelivered_ms: number | null;
+  };
   /** Addresses that get no more e-mails. */
   mail_suppressions: {
     /** SHA-256 of the address. */

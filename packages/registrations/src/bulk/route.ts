@@ -104,8 +104,8 @@ export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs:
   );
 }
 
-function countRefused(answers: readonly { responseCode: '00' | FailureCode }[], { partnerId }: Principal): void {
-  for (const { responseCode } of answers) if (responseCode !== '00') countRefusal(responseCode, partnerId);
+function countRefused(answers: readonly { responseCode: '00' | FailureCode }[], principal: Principal): void {
+  for (const { responseCode } of answers) if (responseCode !== '00') countRefusal(responseCode, principal);
 }
 
 /** Whether all registrations are refused already, or one is and the mode is "all". */

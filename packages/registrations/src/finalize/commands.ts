@@ -21,7 +21,9 @@ import { awayText } from '@floodgate/database/reads/shards';
 import type { Lag } from '@floodgate/journal';
 import type { QueueBacklog } from '@floodgate/queue';
 import { queryCommands } from '@floodgate/operators/commands';
+import { found, textOf, type Finding } from '@floodgate/operators/findings';
 import { withDeadline } from '@floodgate/service/deadline';
+import { FINDING_TEXTS, secondsText } from './finding-texts.ts';
 
 const STATUS_DEADLINE_MS = 3_000;
 const LOOK_INTERVAL_MS = 100;
@@ -30,15 +32,16 @@ const CLOSE_DEADLINE_MS = 500;
 /** Called when a command runs, so that the other commands start quickly. */
 const load = () => import('./backlog.ts');
 
-const secondsText = (ms: number | null) => (ms === null ? null : `${(ms / 1_000).toFixed(1)} s`);
+/** Resolves to what else is wrong. */
+export type StatusCheck = (db: Database) => Promise<readonly Finding[]>;
 
 /** `floodgate status` */
-export function addStatusCommand(program: Command, cli: Cli) {
+export function addStatusCommand(program: Command, cli: Cli, checks: readonly StatusCheck[]) {
   const status = program
     .command('status')
     .description(
       'backlog of Postgres, the queue and deliveries; exit 1 if something waits too long, a batch has ' +
-        'failed, no worker is connected, or a server is down',
+        'failed, deliveries fail, or a process or a server is down',
     )
     .option('--check', 'print only what is wrong')
     .option(
@@ -49,28 +52,29 @@ export function addStatusCommand(program: Command, cli: Cli) {
       60,
     );
   onRun(status, cli, async ({ check, maxAge }) => {
-    const { readBacklog } = await load();
-    const { readLags } = await import('@floodgate/journal');
+    const { findingsOfWork, readWork } = await import('./findings.ts');
+    const { findingsOfProcesses, readProcesses } = await import('@floodgate/operators');
     const settings = await loadSettings(cli.env, true);
-    const [{ backlog, lags }, queue] = await Promise.all([
-      withDatabase(settings.databaseUrl, STATUS_DEADLINE_MS, async (db) => {
-        return { backlog: await readBacklog(db), lags: await readLags(db) };
-      }),
+    const [{ work, processes, others }, queue] = await Promise.all([
+      withDatabase(settings.databaseUrl, STATUS_DEADLINE_MS, async (db) => ({
+        work: await readWork(db),
+        processes: await readProcesses(db),
+        others: await Promise.all(checks.map((checkOther) => checkOther(db))),
+      })),
       readQueue(settings.queue!),
     ]);
-    const { shardsAway = backlog.shardsAway, ...deliveries } = lags;
-    const problems = [
-      ...queueProblems(queue),
-      backlog.failedBatches > 0 && `${backlog.failedBatches} failed batches, see floodgate queue failed`,
-      isOlder(backlog.oldestPendingMs, maxAge) &&
-        `the oldest pending batch or change is ${secondsText(backlog.oldestPendingMs)} old`,
-      ...Object.entries(deliveries).map(
-        ([kind, { oldestMs }]) =>
-          isOlder(oldestMs, maxAge) &&
-          `the oldest undelivered entry for ${kind} is ${secondsText(oldestMs)} old`,
-      ),
-      shardsAway && awayText(shardsAway),
-    ].filter(Boolean);
+    const findings: Finding[] = [
+      ...findingsOfQueue(queue),
+      // The command looks at the queue itself.
+      ...findingsOfProcesses(processes).filter(({ code }) => code !== 'queueDown'),
+      ...findingsOfWork(work, maxAge * 1_000),
+      ...others.flat(),
+    ];
+    const problems = findings.map((finding) => textOf(FINDING_TEXTS, finding));
+    const {
+      deliveries: { shardsAway: _, ...deliveries },
+      ...backlog
+    } = work;
     const text = check
       ? [problems.length === 0 ? 'ok' : 'not ok']
       : [backlogText(backlog), queueText(queue), ...deliveriesText(deliveries)];
@@ -84,9 +88,9 @@ export function addStatusCommand(program: Command, cli: Cli) {
 }
 
 /** `floodgate queue …` */
-export function addQueueCommands(program: Command, cli: Cli) {
+export function addQueueCommands(program: Command, cli: Cli, checks: readonly StatusCheck[]) {
   const commands = program.command('queue').description('backlog of the worker and of deliveries');
-  addStatusCommand(commands, cli);
+  addStatusCommand(commands, cli, checks);
   const queryCommand = queryCommands(
     commands,
     cli,
@@ -111,15 +115,27 @@ export function addQueueCommands(program: Command, cli: Cli) {
     .option('--event <id>', 'only those with registrations for this event', parseId)
     .option('--reason <code>', 'only those with this reason', parseText)
     .option('--limit <batches>', 'at most this many', parseLimit, 100);
+  queryCommand(
+    'failing',
+    (operations) => operations.consumerFailing,
+    (consumers) => {
+      const rows = consumers.map(({ kind, eventId: event, partnerId, id, state, failures, failingSince }) => {
+        const partner = partnerId === 0 ? 'all' : partnerId;
+        return { kind, event, partner, id, state, failures, failingSince };
+      });
+      return { document: consumers, text: rows.length === 0 ? 'nothing fails' : tableOf(rows) };
+    },
+  )
+    .description('e-mails of events and webhooks that fail or are disabled, the oldest failure first')
+    .option('--limit <consumers>', 'at most this many', parseLimit, 100);
 }
 
-const queueProblems = ({ state, workers }: Pick<QueueState, 'state' | 'workers'>) => [
-  state === 'down' && 'the queue is down',
-  state === 'unsafe' && 'the queue could lose jobs',
-  workers === 0 && 'no worker is connected to the queue',
-];
-
-const isOlder = (ageMs: number | null, seconds: number) => (ageMs ?? 0) > seconds * 1_000;
+const findingsOfQueue = ({ state, workers }: Pick<QueueState, 'state' | 'workers'>) =>
+  [
+    state === 'down' && found('queueDown', {}),
+    state === 'unsafe' && found('queueUnsafe', {}),
+    workers === 0 && found('queueWithoutWorker', {}),
+  ].filter((finding) => finding !== false);
 
 /** Returns the state of the queue. Never rejects: `down` is a result. `workers` is null if unknown. */
 async function readQueue(settings: NonNullable<CliSettings['queue']>) {

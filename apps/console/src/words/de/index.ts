@@ -7,7 +7,9 @@ import { door } from './door.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
+import { health } from './health.ts';
 import { help } from './help.ts';
+import { live } from './live.ts';
 import { operations } from './operations.ts';
 import { partnerPages } from './partner-pages.ts';
 import { refusals } from './refusals.ts';
@@ -24,6 +26,7 @@ import { webhooks } from './webhooks.ts';
 export const de: Words = {
   about,
   reports,
+  live,
   shell,
   signIn,
   forms,
@@ -44,4 +47,5 @@ export const de: Words = {
   audit,
   help,
   door,
+  health,
 };

@@ -6,7 +6,9 @@ import { door } from './door.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
+import { health } from './health.ts';
 import { help } from './help.ts';
+import { live } from './live.ts';
 import { operations } from './operations.ts';
 import { partnerPages } from './partner-pages.ts';
 import { refusals } from './refusals.ts';
@@ -43,4 +45,6 @@ export const en = {
   help,
   reports,
   door,
+  health,
+  live,
 };
