@@ -16,7 +16,10 @@ const pagesOf = ({ eventId, ticketId, webhookId, passReference }: ThingsOfEvent)
   `/events/${eventId}/door/devices`,
   `/events/${eventId}/door/conflicts`,
   `/tickets/${ticketId}/waiting-list`,
-  `/tickets/${ticketId}/allocations`,
+  `/events/${eventId}/tickets`,
+  `/events/${eventId}/tickets/${ticketId}`,
+  `/events/${eventId}/partners`,
+  `/events/${eventId}/settings`,
   `/webhooks/${webhookId}`,
   `/registrations?passReference=${encodeURIComponent(passReference)}`,
 ];
@@ -78,7 +81,7 @@ test('pages show the own events and the actions of the role, and no figures of t
   const launches = await open('/', cookie);
   expect(launches.text).toContain(`href="/events/${own.eventId}"`);
   expect(launches.text).not.toContain(`href="/events/${other.eventId}"`);
-  expect(launches.text).not.toContain('/do/eventCreate');
+  expect(launches.text).not.toContain('/events/new');
   const event = await open(`/events/${own.eventId}`, cookie);
   expect(event.text).not.toContain('/do/');
   expect((await open(`/events/${own.eventId}/door`, cookie)).text).toContain('/do/gateCreate');

@@ -14,13 +14,14 @@ import { ConsoleConfig } from './config.ts';
 import { cookiesOf } from './cookies.ts';
 import { addDeliveryPages } from './delivery-pages.ts';
 import { addDoorPages } from './door-pages.ts';
-import { addEventPages } from './event-pages.ts';
 import { addAttendees } from './attendee-search.ts';
 import { addForms } from './forms/form-page.ts';
 import { addIdentityProvider, providerOf, type Provider } from './identity-provider.ts';
 import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
+import { addEventPages } from './pages/events.ts';
+import { addNewEvent, NEW_EVENT } from './pages/new-event.ts';
 import { addPartnerPages } from './partner-pages.ts';
 import { addPreferences } from './preferences.ts';
 import { addPrincipals, problemOf, Refusal } from './principals.ts';
@@ -92,7 +93,11 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   await app.register(async (known) => {
     await known.register(formbody);
     for (const add of [addPrincipals, addIdentityProvider]) add(known, context);
-    addSignIn(known, context, addForms(known, context));
+    const showForm = addForms(known, context);
+    const showNewEvent = addNewEvent(known, context);
+    addSignIn(known, context, (request, reply, path, typed) =>
+      path === NEW_EVENT ? showNewEvent(request, reply, typed) : showForm(request, reply, path, typed),
+    );
     for (const add of [addEventPages, addPartnerPages, addWebhookPages]) add(known, context);
     for (const add of [addDeliveryPages, addAccessPages, addDoorPages]) add(known, context);
     for (const add of [addAttendees, addLive, addAccount, addPreferences]) add(known, context);

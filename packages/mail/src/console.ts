@@ -8,12 +8,14 @@ import * as actions from './actions.ts';
 import { listFailures } from './failures.ts';
 import { mailsOfRegistration } from './mails-of-registration.ts';
 import { listSuppressions, readMailStatus } from './status.ts';
+import { readMailSummary } from './summary.ts';
 import { testMailSettings, type TestMailSettings } from './settings.ts';
 
 export { testMailSettings };
 export type { MailFailure, MailFailurePage } from './failures.ts';
 export type { MailOfRegistration } from './mails-of-registration.ts';
 export type { MailStatus } from './status.ts';
+export type { MailSummary } from './summary.ts';
 
 const { actionOperation, listOperation, queryOperation } = operationsOn('mail');
 const Preview = Type.Object({
@@ -36,6 +38,13 @@ const ofEvents = {
     'mailStatus',
     Type.Object({ eventId: Type.Optional(Id) }),
     (db, { eventId }, { events }) => readMailStatus(db, eventId, events),
+  ),
+  mailSummary: queryOperation(
+    'GET /events/{eventId}/mail',
+    'Show whether an event sends e-mails, and how many of them were not delivered',
+    'mailSummary',
+    Type.Object({ eventId: Id }),
+    (db, { eventId }) => readMailSummary(db, eventId),
   ),
   mailFailures: queryOperation(
     'GET /events/{eventId}/mail/failures',

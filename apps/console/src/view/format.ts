@@ -12,6 +12,14 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
+/** A list of 500 events has thousands of times, and making a format takes longer than using it. */
+const dateFormats = new Map<string, Intl.DateTimeFormat>();
+
+function dateFormat(locale: string, options: Intl.DateTimeFormatOptions) {
+  const key = `${locale} ${JSON.stringify(options)}`;
+  return dateFormats.getOrInsertComputed(key, () => new Intl.DateTimeFormat(locale, options));
+}
+
 /** Numbers, amounts and times as the language of a person and the zone of a page show them. */
 export class Format {
   readonly language: Language;
@@ -83,7 +91,7 @@ export class Format {
 
   /** Returns the short name of the zone at a time: "CET". */
   zoneName(at: Date) {
-    const parts = new Intl.DateTimeFormat(this.#locale, { timeZone: this.zone, timeZoneName: 'short' });
+    const parts = dateFormat(this.#locale, { timeZone: this.zone, timeZoneName: 'short' });
     return parts.formatToParts(at).find(({ type }) => type === 'timeZoneName')!.value;
   }
 
@@ -121,8 +129,25 @@ export class Format {
     return new Intl.ListFormat(this.#locale).format(items);
   }
 
+  /** Returns a length of time in its two largest units: "2 h 14 min", "3 days 4 h". */
+  countdown(ms: number) {
+    const minutes = Math.max(0, Math.round(ms / MINUTE_MS));
+    const parts = [
+      [Math.floor(minutes / (24 * 60)), 'day'],
+      [Math.floor(minutes / 60) % 24, 'hour'],
+      [minutes % 60, 'minute'],
+    ] as const;
+    const first = parts.findIndex(([amount]) => amount > 0);
+    const shown = first === -1 ? parts.slice(-1) : parts.slice(first, first + 2).filter(([amount]) => amount > 0);
+    return shown.map(([amount, unit]) => this.#unit(amount, unit)).join(' ');
+  }
+
+  #unit(amount: number, unit: string) {
+    return new Intl.NumberFormat(this.#locale, { style: 'unit', unit }).format(amount);
+  }
+
   #parts(time: Date, options: Intl.DateTimeFormatOptions) {
-    return new Intl.DateTimeFormat(this.#locale, { timeZone: this.zone, ...options }).format(time);
+    return dateFormat(this.#locale, { timeZone: this.zone, ...options }).format(time);
   }
 
   #timeHtml(time: Date, text: string, title = utcText(time)) {

@@ -8,6 +8,8 @@ export interface Column<Thing> {
   head: string;
   /** A number is formatted, and stands at the right. */
   cell: (thing: Thing) => Shown;
+  /** It stands at the right although it is text: an amount of money, "5 of 10". */
+  isNumber?: boolean;
 }
 
 interface ListingOptions<Thing> {
@@ -27,7 +29,9 @@ export function listing<Thing>({ caption, isTitled, things = [], columns, empty,
   if (things.length === 0) return html`!${title}<p class="none">${empty}</p>`;
   const shown = columns.filter((column) => column !== false && column !== undefined);
   const cells = things.map((thing) => shown.map(({ cell }) => cell(thing)));
-  const isNumber = shown.map((_, index) => cells.every((row) => typeof row[index] === 'number' || isNone(row[index])));
+  const isNumber = shown.map(
+    (column, index) => column.isNumber ?? cells.every((row) => typeof row[index] === 'number' || isNone(row[index])),
+  );
   const classOf = (index: number) => (isNumber[index] ? 'class="number"' : '');
   return html`!${title}
     <div class="scroll" role="region" aria-label="${caption}" tabindex="0">

@@ -7,7 +7,14 @@ import { rules } from './rules.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
 import { tickets } from './tickets.ts';
+import { eventList } from './event-list.ts';
+import { overview } from './overview.ts';
+import { changes } from './changes.ts';
+import { sellers } from './sellers.ts';
+import { settings } from './settings.ts';
+import { newEvent } from './new-event.ts';
+import { waitingList } from './waiting-list.ts';
 import { values } from './values.ts';
 
 /** All texts of the console in German. The compiler finds one that is missing. */
-export const de: Words = { shell, signIn, forms, fields, operations, rules, values, event, tickets };
+export const de: Words = { shell, signIn, forms, fields, operations, rules, values, event, tickets, eventList, overview, changes, sellers, settings, newEvent, waitingList };

@@ -1,0 +1,66 @@
+import { differencesOf, type AuditEntry } from '@floodgate/audit';
+import type { Operation } from '@floodgate/operators';
+import { html } from 'ghtml';
+import type { PageRequest } from '../add-page.ts';
+import { undoHtml, undoOf } from '../forms/undo.ts';
+import { Html, rows, shownHtml, type Shown } from '../view/html.ts';
+import { fieldWords, valueWords, type Words } from '../words/index.ts';
+
+interface ChangesOptions {
+  changes: readonly AuditEntry[];
+  /** Operations whose changes can be taken back from here. */
+  undoes: readonly Operation[];
+  /** The page to show after a change was taken back. */
+  back: string;
+  /** The currency of prices. */
+  currency: string | null;
+}
+
+/** Returns the latest changes of a thing in words: who changed what, from what to what, and when. */
+export function changesHtml(page: PageRequest, { changes, undoes, back, currency }: ChangesOptions) {
+  const { words, may, operations, format } = page;
+  if (changes.length === 0) return html`<p class="none">${words.changes.none}</p>`;
+  // What an older change says can have been changed again, so only the newest one is taken back.
+  const newest = changes[0];
+  return rows(
+    ...changes.map((change) => {
+      const operation = undoes.find(({ action }) => action === change.action);
+      const undo = operation && change === newest && may(operation.scope) && undoOf(operations, operation, change);
+      const what = differencesOf(change).map((one) => differenceHtml(page, one, currency));
+      const listed = what.length > 0 ? what.join('; ') : html`${valueWords(words, change.action)}`;
+      return new Html(
+        html`<strong>${change.actor}</strong>: !${listed}
+          <span class="soft">!${format.ago(change.at).text}</span>
+          !${undo ? undoHtml(undo, back, words) : ''}`,
+      );
+    }),
+  );
+}
+
+type Difference = ReturnType<typeof differencesOf>[number];
+
+function differenceHtml(page: PageRequest, { name, was, is, isNew }: Difference, currency: string | null) {
+  const { label } = fieldWords(page.words, name);
+  const shown = (value: unknown) => shownHtml(valueShown(page, name, value, currency));
+  if (isNew) return html`${label} !${shown(is)}`;
+  return html`!${page.words.changes.fromTo(html`${label}`, shown(was), shown(is))}`;
+}
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/;
+
+/** Returns a value of the audit log as people read it. */
+function valueShown({ words, format }: PageRequest, name: string, value: unknown, currency: string | null): Shown {
+  if (value === null || value === undefined) return words.changes.nothing;
+  if (typeof value === 'number') return name === 'price' ? format.money(value, currency) : format.number(value);
+  if (typeof value === 'string') return INSTANT.test(value) ? format.time(new Date(value)) : valueWords(words, value);
+  return typeof value === 'object' ? partsShown(value, words) : valueWords(words, String(value));
+}
+
+/** Returns a value with fields, such as an allocation, with the names of its fields. */
+function partsShown(value: object, words: Words) {
+  const parts = Object.entries(value).map(([name, one]) => {
+    const text = typeof one === 'object' ? (one === null ? words.changes.nothing : JSON.stringify(one)) : String(one);
+    return `${fieldWords(words, name).label} ${valueWords(words, text)}`;
+  });
+  return parts.join(', ');
+}
