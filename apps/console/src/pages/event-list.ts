@@ -73,12 +73,12 @@ const NO_TICKETS: SaleOfEvent = {
 
 const folded = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
-/** Returns whether the name, place or reference of an event contains every word of a text. */
+/** Returns whether the name or place of an event contains every word of a text, or the text is its reference. */
 function matches(text: string) {
   const terms = folded(text).split(/\s+/);
   return ({ event: { name, venue, ref } }: EventSale) => {
-    const where = folded(`${name} ${venue ?? ''} ${ref}`);
-    return terms.every((term) => where.includes(term));
+    const where = folded(`${name} ${venue ?? ''}`);
+    return ref === text.trim() || terms.every((term) => where.includes(term));
   };
 }
 

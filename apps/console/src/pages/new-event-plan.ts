@@ -120,8 +120,12 @@ function brokenBy<Input extends TObject, Result>(
   check = () => {},
 ): Texts {
   const fields: Record<string, unknown> = filledInput(action.input, given);
+  const assertFields = () => assertValid(action, action.prepare?.(fields) ?? fields, actor);
+  return { ...rulesThrownBy(check), ...rulesThrownBy(assertFields) };
+}
+
+function rulesThrownBy(check: () => void): Texts {
   try {
-    assertValid(action, action.prepare?.(fields) ?? fields, actor);
     check();
     return {};
   } catch (error) {
