@@ -42,9 +42,19 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages of events in a brows
     fest = await createFixture(db);
     const { eventId, partnerId } = fest;
     const zone = { timeZone: 'Europe/Berlin', currency: 'EUR' };
-    const place = { name: 'Sommerfest Köln', venue: 'Tanzbrunnen Köln', startsAt: inDays(7), endsAt: inDays(7.5) };
+    const place = {
+      name: 'Sommerfest Köln',
+      venue: 'Tanzbrunnen Köln',
+      startsAt: inDays(7),
+      endsAt: inDays(7.5),
+    };
     await perform(db, updateEventAction, { eventId, ...place, ...zone, cancelUntil: inDays(5) }, 'Ada');
-    ticket = await fest.addTicket({ title: 'Stehplatz', price: 49.9, capacity: 1_500, saleStartsAt: inDays(-3) });
+    ticket = await fest.addTicket({
+      title: 'Stehplatz',
+      price: 49.9,
+      capacity: 1_500,
+      saleStartsAt: inDays(-3),
+    });
     waitedFor = await fest.addTicket({ title: 'VIP', price: 199, capacity: 3, offerHours: 24 });
     const late = await fest.addTicket({ title: LONG, price: 79, capacity: 500, saleStartsAt: inDays(2) });
     await sell(db, fest, ticket, 905);
@@ -71,7 +81,8 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages of events in a brows
       const other = await createFixture(db);
       await other.addTicket({ capacity: 80, saleStartsAt: inDays(0.1) });
       await perform(db, updateEventAction, { eventId: other.eventId, name, ...settings, ...zone }, 'Ada');
-      if (name === 'Jazz im Keller') await sql`delete from event_grants where event_id = ${other.eventId}`.execute(db);
+      if (name === 'Jazz im Keller')
+        await sql`delete from event_grants where event_id = ${other.eventId}`.execute(db);
     }
     owner = await given.addOperator('owner');
     const door = await given.addOperator(null);
@@ -138,7 +149,9 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages of events in a brows
         await picture(`${title}-${width}-${scheme}-${language}`);
       }
       expect(found).toEqual({});
-      const refused = page.events<{ entry: { text: string } }>('Log.entryAdded').map(({ entry }) => entry.text);
+      const refused = page
+        .events<{ entry: { text: string } }>('Log.entryAdded')
+        .map(({ entry }) => entry.text);
       expect(refused.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
     },
   );

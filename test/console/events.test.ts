@@ -32,7 +32,11 @@ const textOf = (page: string) =>
     .replaceAll(/\s+/g, ' ');
 
 async function send(path: string, fields: Record<string, string> | [string, string][], cookie: string) {
-  const answer = await given.request(path, { method: 'POST', body: new URLSearchParams(fields), headers: { cookie } });
+  const answer = await given.request(path, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers: { cookie },
+  });
   const page = await answer.text();
   return { status: answer.status, location: answer.headers.get('location'), page, text: textOf(page) };
 }
@@ -49,7 +53,13 @@ async function addEvent(name: string, settings: { venue?: string; startsAt?: Dat
 }
 
 const rowOf = (page: string, name: string) =>
-  textOf(page.split('<tr>').slice(1).find((row) => row.includes(name))?.split('</tr>')[0] ?? '').trim();
+  textOf(
+    page
+      .split('<tr>')
+      .slice(1)
+      .find((row) => row.includes(name))
+      ?.split('</tr>')[0] ?? '',
+  ).trim();
 
 test('events stand in lists by date, each with what is wrong with its sale first', async () => {
   const { db } = given;
@@ -70,7 +80,7 @@ test('events stand in lists by date, each with what is wrong with its sale first
     'Ada',
   );
   await createFixture(db, 'allow', 'test');
-  await sell(db, late, (await late.addTicket({ capacity: 1_480 })), 3);
+  await sell(db, late, await late.addTicket({ capacity: 1_480 }), 3);
   const { page, text } = await open('/', cookie);
   const order = ['Soon', 'Late', 'Timeless'].map((name) => page.indexOf(`<strong>${name}</strong>`));
   expect(order.toSorted((one, other) => one - other)).toEqual(order);
@@ -121,7 +131,9 @@ test('the page of an event shows its figures, what needs attention and forty tic
   await sell(db, event, ticket, 4);
   await reserveBatch(db, randomUUID(), [reservationOf(event, ticket, { holdSeconds: 600 })]);
   const { page, text } = await open(`/events/${event.eventId}`, cookie);
-  expect(text).toMatch(/ 4 sold of 1,539 1,534 left · 1 held €199.60 sold, without cancelled seats 0 checked in/);
+  expect(text).toMatch(
+    / 4 sold of 1,539 1,534 left · 1 held €199.60 sold, without cancelled seats 0 checked in/,
+  );
   expect(text).toContain('E-mails are off');
   expect(text).toContain('Not running: API, worker and delivery');
   expect(rowOf(page, `/tickets/${ticket}"`)).toMatch(/^Standing €49.90 On sale 5 of 1,500 Change Stop sale$/);
@@ -149,7 +161,9 @@ test('what is shown and offered follows the roles of the operator', async () => 
     await given.addOperator(null, { [event.eventId]: 'operator' }),
   ];
   for (const path of paths) {
-    const [seen, worked, own] = await Promise.all([viewer, operator, limited].map(({ cookie }) => open(path, cookie)));
+    const [seen, worked, own] = await Promise.all(
+      [viewer, operator, limited].map(({ cookie }) => open(path, cookie)),
+    );
     expect([path, seen!.status, worked!.status, own!.status]).toEqual([path, 200, 200, 200]);
     expect([path, seen!.page]).not.toEqual([path, expect.stringMatching(/\/do\/(?!jobCancelPreview)/)]);
     expect([path, worked!.page]).toEqual([path, expect.stringContaining('/do/')]);
@@ -177,7 +191,10 @@ test('a wrong price is taken back on the page of the ticket by one button', asyn
   expect(text).toMatch(/€19\.90 since .* Undo €199\.00 from the start/);
   expect(text).toMatch(/Ada : Price from €199\.00 to €19\.90/);
   const [, form] = /<form class="inline"[^>]*action="\/do\/ticketUpdate">([\s\S]*?)<\/form>/.exec(page)!;
-  const fields = Array.from(form!.matchAll(/name="(\w+)" value="([^"]*)"/g), ([, name, value]) => [name!, value!]);
+  const fields = Array.from(form!.matchAll(/name="(\w+)" value="([^"]*)"/g), ([, name, value]) => [
+    name!,
+    value!,
+  ]);
   const undone = await send('/do/ticketUpdate', fields as [string, string][], cookie);
   expect([undone.status, undone.location]).toEqual([303, `${path}?done=ticketUpdate`]);
   const shown = await given.call((await given.addOperator('viewer')).session, `GET /tickets/${ticketId}`);
@@ -210,13 +227,21 @@ test('a partner is chosen to sell an event, with its allocations by name', async
   const path = `/events/${event.eventId}/partners`;
   const before = await open(path, cookie);
   expect(before.page).toContain(`<option value="${partner.id}">${partner.name}</option>`);
-  const granted = await send('/do/eventGrant', { eventId: String(event.eventId), partnerId: String(partner.id), back: path }, cookie);
+  const granted = await send(
+    '/do/eventGrant',
+    { eventId: String(event.eventId), partnerId: String(partner.id), back: path },
+    cookie,
+  );
   expect([granted.status, granted.location]).toEqual([303, `${path}?done=eventGrant`]);
   await perform(db, allocateTicketAction, { ticketId, partnerId: partner.id, reserved: 30 }, 'Ada');
   const after = await open(path, cookie);
-  expect(rowOf(after.page, `/partners/${partner.id}"`)).toMatch(/Has no key for it 0 Allocate seats Stop its sale$/);
+  expect(rowOf(after.page, `/partners/${partner.id}"`)).toMatch(
+    /Has no key for it 0 Allocate seats Stop its sale$/,
+  );
   expect(after.text).toMatch(new RegExp(`Standing ${partner.name} 30 no limit 0 30 never Change`));
-  expect((await open(`/events/${event.eventId}/tickets/${ticketId}`, cookie)).text).toContain(`${partner.name} 30`);
+  expect((await open(`/events/${event.eventId}/tickets/${ticketId}`, cookie)).text).toContain(
+    `${partner.name} 30`,
+  );
   await issueKey(db, partner.id, null, 'live');
   expect(rowOf((await open(path, cookie)).page, `/partners/${partner.id}"`)).toContain('May sell 1');
 });
@@ -229,16 +254,20 @@ test('after an event was moved, its page offers to tell the holders, until they 
   await switchOn(db, event, false);
   await sql`
     insert into deliveries (shard_id, event_id, kind, subject, state, sent_at, revision)
-    select ${shardId}, ${eventId}, 'confirmation', n::text, 'sent', now(), 2 from generate_series(1, 12) n`.execute(db);
+    select ${shardId}, ${eventId}, 'confirmation', n::text, 'sent', now(), 2 from generate_series(1, 12) n`.execute(
+    db,
+  );
   const path = `/events/${eventId}/settings`;
   await perform(db, updateEventAction, { eventId, mailPartnerCancels: true }, 'Ada');
   expect((await open(path, cookie)).text).not.toContain('Tell the');
   await perform(db, updateEventAction, { eventId, startsAt: inDays(14) }, 'Ada');
-  for (const at of [path, `/events/${eventId}`]) expect((await open(at, cookie)).text).toContain('Tell the 12 holders');
+  for (const at of [path, `/events/${eventId}`])
+    expect((await open(at, cookie)).text).toContain('Tell the 12 holders');
   const { text } = await open(`${path}?done=eventUpdate`, cookie);
   expect(text).toMatch(/Ada : Starts at from/);
   await perform(db, notifyHoldersAction, { eventId }, 'Ada');
-  for (const at of [path, `/events/${eventId}`]) expect((await open(at, cookie)).text).not.toContain('Tell the');
+  for (const at of [path, `/events/${eventId}`])
+    expect((await open(at, cookie)).text).not.toContain('Tell the');
 });
 
 const NEW = {
@@ -266,7 +295,9 @@ const NEW = {
 };
 
 async function countEvents() {
-  const { rows } = await sql<{ events: number }>`select count(*)::integer as events from events`.execute(given.db);
+  const { rows } = await sql<{ events: number }>`select count(*)::integer as events from events`.execute(
+    given.db,
+  );
   return rows[0]!.events;
 }
 
@@ -309,11 +340,18 @@ test('a new event comes with its tickets, partners and e-mails from one page', a
 test('a new event with errors is not made, and nothing that was typed is lost', async () => {
   const { cookie } = await given.addOperator('operator');
   const before = await countEvents();
-  const wrong = { ...NEW, currency: 'JPY', 't1.capacity': '5.000', 't2.title': '', endsAt: '2027-06-04T10:00', 't3.price': '12' };
+  const wrong = {
+    ...NEW,
+    currency: 'JPY',
+    't1.capacity': '5.000',
+    't2.title': '',
+    endsAt: '2027-06-04T10:00',
+    't3.price': '12',
+  };
   const answer = await send('/events/new', wrong, cookie);
   expect(answer.status).toBe(422);
   const marked = Array.from(answer.page.matchAll(/name="([\w.]+)"[^>]*aria-invalid/g), ([, name]) => name);
-  expect(marked.toSorted()).toEqual(['endsAt', 't1.capacity', 't1.price', 't2.title']);
+  expect(new Set(marked)).toEqual(new Set(['endsAt', 't1.capacity', 't1.price', 't2.title']));
   expect(answer.text).toContain('Fields that need a look: 4.');
   for (const typed of ['5.000', '49.90', 'Stehplatz', '2027-01-04T10:00', 'Sommerfest Köln'])
     expect(answer.page).toContain(`value="${typed}"`);

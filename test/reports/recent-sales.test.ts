@@ -10,7 +10,13 @@ const { test, given } = databaseTest({ own: 'its sales are those of the whole sh
 const MOST_COUNTED = 20_000;
 
 /** Stores sold seats of a ticket, evenly over the time from one instant to the other, in the order of their serials. */
-const sellBetween = ({ shardId, partnerId, eventId }: Fixture, ticketId: number, seats: number, from: Date, until: Date) =>
+const sellBetween = (
+  { shardId, partnerId, eventId }: Fixture,
+  ticketId: number,
+  seats: number,
+  from: Date,
+  until: Date,
+) =>
   sql`
     insert into registrations (
       batch_id, shard_id, partner_id, event_id, ticket_id, position, pass_code, full_name, email_address, reserved_at
@@ -19,7 +25,8 @@ const sellBetween = ({ shardId, partnerId, eventId }: Fixture, ticketId: number,
       0, 1, 'Jane Doe', 'jane@example.com', ${from}::timestamptz + (${until}::timestamptz - ${from}::timestamptz) * n / ${seats}
     from generate_series(1, ${seats}) n`.execute(given.db);
 
-const read = ({ eventId }: Fixture) => reportOperations.reportRecentSales(given.db, { eventId }, COMMAND_LINE);
+const read = ({ eventId }: Fixture) =>
+  reportOperations.reportRecentSales(given.db, { eventId }, COMMAND_LINE);
 const sumOf = (hours: readonly { sold: number }[]) => hours.reduce((sum, { sold }) => sum + sold, 0);
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);

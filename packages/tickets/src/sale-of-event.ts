@@ -27,7 +27,9 @@ export function saleOf(tickets: readonly DescribedTicket[], now: Date): SaleOfEv
   const open = active.filter(
     ({ saleStartsAt, saleEndsAt }) => (saleStartsAt ?? now) <= now && (!saleEndsAt || now < saleEndsAt),
   );
-  const opens = active.flatMap(({ saleStartsAt }) => (saleStartsAt && saleStartsAt > now ? [+saleStartsAt] : []));
+  const opens = active.flatMap(({ saleStartsAt }) =>
+    saleStartsAt && saleStartsAt > now ? [+saleStartsAt] : [],
+  );
   return {
     tickets: tickets.length,
     capacity: sum(tickets, 'capacity'),

@@ -1,13 +1,19 @@
+import type { DescribedTicket } from '@floodgate/tickets/console';
 import type { PageRequest } from '../add-page.ts';
 import { link, type Shown } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import type { Operations } from '../operations.ts';
 import type { EventPageRequest } from './event-page.ts';
+import { ticketPath } from './ticket-table.ts';
 
 type Allocation = Awaited<ReturnType<Operations['ticketAllocations']>>[number];
 
 /** Resolves to the names of partners: of those that may sell the event, and of all others that may be seen. */
-export async function partnerNames({ read, operations, sellers }: Pick<EventPageRequest, 'read' | 'operations' | 'sellers'>) {
+export async function partnerNames({
+  read,
+  operations,
+  sellers,
+}: Pick<EventPageRequest, 'read' | 'operations' | 'sellers'>) {
   const all = (await read(operations.partnerList, {})) ?? [];
   return new Map([
     ...sellers.map(({ partnerId, partner }) => [partnerId, partner] as const),
@@ -28,21 +34,22 @@ export function partnerShown(
 interface AllocationsOptions {
   allocations: readonly Allocation[];
   names: ReadonlyMap<number, string>;
-  /** The names of tickets, if the allocations are those of several. */
-  titles?: ReadonlyMap<number, string>;
+  /** The tickets, if the allocations are those of several. */
+  tickets?: readonly DescribedTicket[];
 }
 
 /** Returns the allocations of tickets as a table. */
-export function allocationsHtml(page: PageRequest, { allocations, names, titles }: AllocationsOptions) {
+export function allocationsHtml(page: PageRequest, { allocations, names, tickets = [] }: AllocationsOptions) {
   const { words, format, action, operations } = page;
   const { sellers } = words;
+  const links = new Map(tickets.map((ticket) => [ticket.id, link(ticketPath(ticket), ticket.title)]));
   return listing({
     caption: words.tickets.allocations,
     things: allocations,
     empty: sellers.noAllocations,
     format,
     columns: [
-      titles && { head: words.tickets.ticket, cell: ({ ticketId }) => titles.get(ticketId) },
+      links.size > 0 && { head: words.tickets.ticket, cell: ({ ticketId }) => links.get(ticketId) },
       { head: sellers.partner, cell: ({ partnerId }) => partnerShown(page, partnerId, names) },
       { head: sellers.reserved, cell: ({ reserved }) => reserved },
       { head: sellers.cap, cell: ({ cap }) => cap ?? sellers.noCap, isNumber: true },
@@ -51,7 +58,8 @@ export function allocationsHtml(page: PageRequest, { allocations, names, titles 
       { head: sellers.releases, cell: ({ releasesAt }) => format.time(releasesAt) ?? sellers.neverReleased },
       {
         head: '',
-        cell: ({ ticketId, partnerId }) => action(operations.ticketAllocate, { ticketId, partnerId }, words.tickets.change),
+        cell: ({ ticketId, partnerId }) =>
+          action(operations.ticketAllocate, { ticketId, partnerId }, words.tickets.change),
       },
     ],
   });

@@ -25,7 +25,8 @@ export function changesHtml(page: PageRequest, { changes, undoes, back, currency
   return rows(
     ...changes.map((change) => {
       const operation = undoes.find(({ action }) => action === change.action);
-      const undo = operation && change === newest && may(operation.scope) && undoOf(operations, operation, change);
+      const undo =
+        operation && change === newest && may(operation.scope) && undoOf(operations, operation, change);
       const what = differencesOf(change).map((one) => differenceHtml(page, one, currency));
       const listed = what.length > 0 ? what.join('; ') : html`${valueWords(words, change.action)}`;
       return new Html(
@@ -49,17 +50,26 @@ function differenceHtml(page: PageRequest, { name, was, is, isNew }: Difference,
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/;
 
 /** Returns a value of the audit log as people read it. */
-function valueShown({ words, format }: PageRequest, name: string, value: unknown, currency: string | null): Shown {
+function valueShown(
+  { words, format }: PageRequest,
+  name: string,
+  value: unknown,
+  currency: string | null,
+): Shown {
   if (value === null || value === undefined) return words.changes.nothing;
-  if (typeof value === 'number') return name === 'price' ? format.money(value, currency) : format.number(value);
-  if (typeof value === 'string') return INSTANT.test(value) ? format.time(new Date(value)) : valueWords(words, value);
-  return typeof value === 'object' ? partsShown(value, words) : valueWords(words, String(value));
+  if (typeof value === 'number')
+    return name === 'price' ? format.money(value, currency) : format.number(value);
+  if (typeof value === 'string')
+    return INSTANT.test(value) ? format.time(new Date(value)) : valueWords(words, value);
+  if (typeof value === 'boolean') return valueWords(words, String(value));
+  return typeof value === 'object' ? partsShown(value, words) : JSON.stringify(value);
 }
 
 /** Returns a value with fields, such as an allocation, with the names of its fields. */
 function partsShown(value: object, words: Words) {
   const parts = Object.entries(value).map(([name, one]) => {
-    const text = typeof one === 'object' ? (one === null ? words.changes.nothing : JSON.stringify(one)) : String(one);
+    const text =
+      typeof one === 'object' ? (one === null ? words.changes.nothing : JSON.stringify(one)) : String(one);
     return `${fieldWords(words, name).label} ${valueWords(words, text)}`;
   });
   return parts.join(', ');

@@ -90,7 +90,8 @@ function listOf({ archivedAt, mode, ...times }: Event, now: Date): List {
 /** Returns each list in its order. An event without a time comes last among those that come. */
 function listsOf(events: readonly EventSale[], now: Date): Record<List, EventSale[]> {
   const groups = Object.groupBy(events, ({ event }) => listOf(event, now));
-  const byStart = (one: EventSale, other: EventSale) => startOf(one) - startOf(other) || one.event.id - other.event.id;
+  const byStart = (one: EventSale, other: EventSale) =>
+    startOf(one) - startOf(other) || one.event.id - other.event.id;
   const newest = (one: EventSale, other: EventSale) => byStart(other, one);
   return {
     upcoming: (groups.upcoming ?? []).toSorted(byStart),
@@ -136,14 +137,22 @@ function eventTable(page: PageRequest, events: readonly EventSale[], now: Date) 
       { head: eventList.when, cell: (of) => whenCell(page, of) },
       { head: eventList.taken, cell: ({ sale }) => (sale?.capacity ? bar(sale.taken, sale.capacity) : null) },
       { head: eventList.seats, cell: (of) => seatsCell(page, of), isNumber: true },
-      { head: eventList.state, cell: (of) => (of.sale ? saleChip(of, words, format.inZone(of.event.timeZone), now) : null) },
+      {
+        head: eventList.state,
+        cell: (of) => (of.sale ? saleChip(of, words, format.inZone(of.event.timeZone), now) : null),
+      },
     ],
   });
   return html`<section class="card">!${table}</section>`;
 }
 
 const nameCell = ({ id, name, venue }: Event, noPlace: string) =>
-  new Html(html`<span><a href="/events/${id}"><strong>${name}</strong></a><br /><span class="soft">${venue ?? noPlace}</span></span>`);
+  new Html(
+    html`<span
+      ><a href="/events/${id}"><strong>${name}</strong></a
+      ><br /><span class="soft">${venue ?? noPlace}</span></span
+    >`,
+  );
 
 function whenCell({ format, words }: PageRequest, { event: { startsAt, timeZone } }: EventSale): Shown {
   return startsAt ? format.inZone(timeZone).time(startsAt) : words.event.noTime;
@@ -157,7 +166,11 @@ function seatsCell({ words, format }: PageRequest, { sale }: EventSale): Shown {
 /** Returns the event whose sale opens next, and how long that takes. */
 function nextOpening({ words, format }: PageRequest, events: readonly EventSale[], now: Date): Shown {
   const opening = events
-    .flatMap(({ event, sale }) => (listOf(event, now) === 'upcoming' && !event.calledOffAt && sale?.opensAt ? [{ event, at: sale.opensAt }] : []))
+    .flatMap(({ event, sale }) =>
+      listOf(event, now) === 'upcoming' && !event.calledOffAt && sale?.opensAt
+        ? [{ event, at: sale.opensAt }]
+        : [],
+    )
     .toSorted((one, other) => +one.at - +other.at)[0];
   if (!opening) return null;
   const { event, at } = opening;
@@ -175,6 +188,8 @@ function pagesHtml({ query, words, format }: PageRequest, number: number, last: 
   return actions(
     number > 1 ? to(number - 1, words.shell.previous) : NOTHING,
     number < last ? to(number + 1, words.shell.next) : NOTHING,
-    new Html(html`<span class="soft">${words.eventList.pageOf(format.number(number), format.number(last))}</span>`),
+    new Html(
+      html`<span class="soft">${words.eventList.pageOf(format.number(number), format.number(last))}</span>`,
+    ),
   );
 }

@@ -37,17 +37,31 @@ export const showEvent = eventPage('overview', async (page) => {
 const madeHtml = ({ query, event, words }: EventPageRequest) =>
   query['made'] === undefined
     ? ''
-    : html`<div class="done" role="status"><p><strong>${words.overview.made(event.name)}</strong></p></div>`;
+    : html`<div class="done" role="status">
+        <p><strong>${words.overview.made(event.name)}</strong></p>
+      </div>`;
 
 function figuresHtml({ words, format }: EventPageRequest, figures: Figures) {
   const { overview } = words;
   const { eventId, tickets, currency, admitted, moreAdmitted } = figures;
-  const sum = (field: 'sold' | 'held' | 'left' | 'capacity') => tickets.reduce((all, one) => all + one[field], 0);
+  const sum = (field: 'sold' | 'held' | 'left' | 'capacity') =>
+    tickets.reduce((all, one) => all + one[field], 0);
   const amounts = tickets.map(({ amount }) => amount);
   const [capacity, held] = [format.number(sum('capacity')), format.number(sum('held'))];
   const amount = amounts.some((one) => one === null)
-    ? figure(new Html(html`<a href="/events/${eventId}/reports">${overview.inReports}</a>`), overview.severalPrices)
-    : figure(format.money(amounts.reduce<number>((all, one) => all + (one ?? 0), 0), currency), overview.amount);
+    ? figure(
+        null,
+        new Html(
+          html`${overview.severalPrices} <a href="/events/${eventId}/reports">${overview.inReports}</a>`,
+        ),
+      )
+    : figure(
+        format.money(
+          amounts.reduce<number>((all, one) => all + (one ?? 0), 0),
+          currency,
+        ),
+        overview.amount,
+      );
   return html`<div class="grid">
     !${figure(format.number(sum('sold')), overview.soldOf(capacity))}
     !${figure(format.number(sum('left')), overview.leftHeld(held))} !${amount}
@@ -78,14 +92,19 @@ function hoursSince(from: Date, until: Date) {
 }
 
 /** Returns a line for each ticket that sold most, and one for the others. */
-function seriesOf({ tickets, words }: EventPageRequest, { hours }: RecentSales, starts: readonly Date[]): Series[] {
+function seriesOf(
+  { tickets, words }: EventPageRequest,
+  { hours }: RecentSales,
+  starts: readonly Date[],
+): Series[] {
   const byTicket = Map.groupBy(hours, ({ ticketId }) => ticketId);
   const soldBy = (id: number) => (byTicket.get(id) ?? []).reduce((all, { sold }) => all + sold, 0);
   const ranked = [...byTicket.keys()].toSorted((one, other) => soldBy(other) - soldBy(one));
   const named = ranked.length > MOST_LINES + 1 ? ranked.slice(0, MOST_LINES) : ranked;
   const valuesOf = (ids: ReadonlySet<number>) => {
     const sums = new Map<number, number>();
-    for (const { at, ticketId, sold } of hours) if (ids.has(ticketId)) sums.set(+at, (sums.get(+at) ?? 0) + sold);
+    for (const { at, ticketId, sold } of hours)
+      if (ids.has(ticketId)) sums.set(+at, (sums.get(+at) ?? 0) + sold);
     return starts.map((start) => sums.get(+start) ?? 0);
   };
   const titles = new Map(tickets.map(({ id, title }) => [id, title]));

@@ -36,7 +36,9 @@ function sellersHtml(page: EventPageRequest) {
         cell: ({ partnerId }) =>
           together(
             allocateLink(page, partnerId),
-            action(operations.eventRevoke, { eventId: event.id, partnerId }, texts.revoke, { kind: 'danger' }),
+            action(operations.eventRevoke, { eventId: event.id, partnerId }, texts.revoke, {
+              kind: 'danger',
+            }),
           ),
       },
     ],
@@ -49,7 +51,10 @@ function stateChipOf({ disabledAt, openKeys }: Seller, { words: { sellers } }: E
 }
 
 /** The form asks for the ticket, unless there is only one. */
-function allocateLink({ may, event, tickets, words, url, action, operations }: EventPageRequest, partnerId: number) {
+function allocateLink(
+  { may, event, tickets, words, url, action, operations }: EventPageRequest,
+  partnerId: number,
+) {
   const [only] = tickets;
   if (tickets.length === 0) return NOTHING;
   if (only && tickets.length === 1)
@@ -64,8 +69,10 @@ async function grantHtml({ read, operations, may, sellers, event, words }: Event
   if (!may(operations.eventGrant.scope)) return '';
   const partners = await read(operations.partnerList, {});
   const known = new Set(sellers.map(({ partnerId }) => partnerId));
-  const others = partners?.filter(({ id, isHouse, disabledAt }) => !isHouse && !disabledAt && !known.has(id)) ?? [];
-  if (others.length === 0) return html`<p class="hint">${partners ? words.sellers.noOthers : words.sellers.askOwner}</p>`;
+  const others =
+    partners?.filter(({ id, isHouse, disabledAt }) => !isHouse && !disabledAt && !known.has(id)) ?? [];
+  if (others.length === 0)
+    return html`<p class="hint">${partners ? words.sellers.noOthers : words.sellers.askOwner}</p>`;
   return html`<form class="filter" method="post" action="/do/eventGrant">
     <input type="hidden" name="eventId" value="${event.id}" />
     <input type="hidden" name="back" value="/events/${event.id}/partners" />
@@ -81,10 +88,11 @@ async function grantHtml({ read, operations, may, sellers, event, words }: Event
 async function allocationsCard(page: EventPageRequest) {
   const { read, operations, tickets, words } = page;
   const allocated = tickets.filter((ticket) => ticket.allocated);
-  const lists = await Promise.all(allocated.map(({ id }) => read(operations.ticketAllocations, { ticketId: id })));
-  const titles = new Map(tickets.map(({ id, title }) => [id, title]));
+  const lists = await Promise.all(
+    allocated.map(({ id }) => read(operations.ticketAllocations, { ticketId: id })),
+  );
   const allocations = lists.flatMap((list) => list ?? []);
-  const table = allocationsHtml(page, { allocations, names: await partnerNames(page), titles });
+  const table = allocationsHtml(page, { allocations, names: await partnerNames(page), tickets });
   return card(words.tickets.allocations, html`<p class="hint">${words.sellers.aboutAllocations}</p>` + table);
 }
 
@@ -102,9 +110,15 @@ async function webhooksCard(page: EventPageRequest) {
     columns: [
       { head: texts.address, cell: ({ id, url }) => link(`/webhooks/${id}`, url) },
       { head: texts.partner, cell: ({ partnerId }) => partnerShown(page, partnerId, names) },
-      { head: texts.state, cell: ({ state }) => chip(state === 'active' ? 'ok' : 'warn', texts.webhookStates[state]) },
+      {
+        head: texts.state,
+        cell: ({ state }) => chip(state === 'active' ? 'ok' : 'warn', texts.webhookStates[state]),
+      },
       { head: texts.failures, cell: ({ failures }) => failures },
     ],
   });
-  return card(texts.webhooks, table + actions(action(operations.webhookCreate, { eventId: event.id }, texts.addWebhook)));
+  return card(
+    texts.webhooks,
+    table + actions(action(operations.webhookCreate, { eventId: event.id }, texts.addWebhook)),
+  );
 }

@@ -28,7 +28,8 @@ const SERVICES = ['api', 'worker', 'delivery'] as const;
 export async function problemsOf(page: EventPageRequest): Promise<Problems> {
   const { event, tickets, words } = page;
   const { overview } = words;
-  if (event.calledOffAt || event.archivedAt) return { heading: overview.attention, none: overview.noneOver, list: [] };
+  if (event.calledOffAt || event.archivedAt)
+    return { heading: overview.attention, none: overview.noneOver, list: [] };
   const isBefore = phaseOf(event, new Date()) === 'upcoming' && tickets.every(({ taken }) => taken === 0);
   const list = [
     ...saleProblems(page),
@@ -53,7 +54,15 @@ export const attentionHtml = ({ list, none }: Problems) =>
         ),
       );
 
-function saleProblems({ event, tickets, sellers, words, may, action, operations }: EventPageRequest): Problem[] {
+function saleProblems({
+  event,
+  tickets,
+  sellers,
+  words,
+  may,
+  action,
+  operations,
+}: EventPageRequest): Problem[] {
   const { overview } = words;
   if (phaseOf(event, new Date()) === 'past') return [];
   const toPartners = buttonLink(`/events/${event.id}/partners`, overview.toPartners);
@@ -72,7 +81,13 @@ function saleProblems({ event, tickets, sellers, words, may, action, operations 
   return problems;
 }
 
-async function mailProblems({ event, read, operations, words, format }: EventPageRequest): Promise<Problem[]> {
+async function mailProblems({
+  event,
+  read,
+  operations,
+  words,
+  format,
+}: EventPageRequest): Promise<Problem[]> {
   const { overview } = words;
   const mail = await read(operations.mailSummary, { eventId: event.id });
   if (!mail) return [];

@@ -14,7 +14,14 @@ const LATEST = 10;
 export const showSettings = eventPage('settings', async (page) => ({
   parts: [
     await tellHtml(page),
-    grid(placeCard(page), cancellationCard(page), mailCard(page), moneyCard(page), salesCard(page), await endCard(page)),
+    grid(
+      placeCard(page),
+      cancellationCard(page),
+      mailCard(page),
+      moneyCard(page),
+      salesCard(page),
+      await endCard(page),
+    ),
     await rolesCard(page),
     await changesCard(page),
   ],
@@ -33,8 +40,10 @@ async function tellHtml(page: EventPageRequest) {
 }
 
 /** Returns the link to a part of the form of an event. */
-const change = ({ action, operations, event, words }: EventPageRequest, part: 'place' | 'cancellation' | 'mail' | 'money') =>
-  actions(action(operations.eventUpdate, { eventId: event.id }, words.settings.change[part], { part }));
+const change = (
+  { action, operations, event, words }: EventPageRequest,
+  part: 'place' | 'cancellation' | 'mail' | 'money',
+) => actions(action(operations.eventUpdate, { eventId: event.id }, words.settings.change[part], { part }));
 
 function placeCard(page: EventPageRequest) {
   const { event, words, format } = page;
@@ -65,7 +74,10 @@ function cancellationCard(page: EventPageRequest) {
 function mailCard(page: EventPageRequest) {
   const { event, words } = page;
   const { settings } = words;
-  const list = facts([settings.language, settings.languages[event.language]], [settings.replyTo, event.replyTo]);
+  const list = facts(
+    [settings.language, settings.languages[event.language]],
+    [settings.replyTo, event.replyTo],
+  );
   return card(settings.mail, list + change(page, 'mail'), 6);
 }
 
@@ -73,7 +85,11 @@ function moneyCard(page: EventPageRequest) {
   const { event, words } = page;
   const { settings } = words;
   const list = facts([settings.currency, event.currency ?? settings.noCurrency]);
-  return card(settings.money, list + html`<p class="hint">${settings.currencyStays}</p>` + change(page, 'money'), 6);
+  return card(
+    settings.money,
+    list + html`<p class="hint">${settings.currencyStays}</p>` + change(page, 'money'),
+    6,
+  );
 }
 
 /** What was chosen when the event was made, and cannot change. */
@@ -108,7 +124,19 @@ async function endCard({ event, words, action, operations, read }: EventPageRequ
     { link: move, follows: settings.moveFollows },
   ].filter(({ link }) => link.text !== '');
   if (ways.length === 0) return '';
-  return card(settings.end, rows(...ways.map(({ link, follows }) => new Html(html`<p>${follows}</p>!${actions(link)}`))), 6);
+  return card(
+    settings.end,
+    rows(
+      ...ways.map(
+        ({ link, follows }) =>
+          new Html(
+            html`<p>${follows}</p>
+              !${actions(link)}`,
+          ),
+      ),
+    ),
+    6,
+  );
 }
 
 /** Resolves to the people with a role for this event only. */
@@ -126,11 +154,20 @@ async function rolesCard(page: EventPageRequest) {
     columns: [
       { head: settings.operator, cell: ({ name }) => name },
       { head: settings.role, cell: ({ role }) => valueWords(words, role) },
-      { head: settings.state, cell: ({ disabledAt }) => (disabledAt ? chip('bad', settings.disabled) : null) },
-      { head: '', cell: ({ name }) => together(action(operations.operatorRevoke, { eventId, name }, settings.takeRole)) },
+      {
+        head: settings.state,
+        cell: ({ disabledAt }) => (disabledAt ? chip('bad', settings.disabled) : null),
+      },
+      {
+        head: '',
+        cell: ({ name }) => together(action(operations.operatorRevoke, { eventId, name }, settings.takeRole)),
+      },
     ],
   });
-  return card(settings.roles, html`<p class="hint">${settings.aboutRoles}</p>` + table + (await giveRoleHtml(page)));
+  return card(
+    settings.roles,
+    html`<p class="hint">${settings.aboutRoles}</p>` + table + (await giveRoleHtml(page)),
+  );
 }
 
 /** Resolves to the form that gives somebody a role: the person and the role are chosen. */
@@ -163,5 +200,9 @@ async function changesCard(page: EventPageRequest) {
   const { eventUpdate, eventArchive, eventRestore } = operations;
   const undoes = [eventUpdate, eventArchive, eventRestore];
   const back = `/events/${event.id}/settings`;
-  return card(words.tickets.changes, changesHtml(page, { changes, undoes, back, currency: event.currency }));
+  const ofSettings = changes.filter(({ after }) => after?.['outdatedEmails'] === undefined);
+  return card(
+    words.tickets.changes,
+    changesHtml(page, { changes: ofSettings, undoes, back, currency: event.currency }),
+  );
 }

@@ -30,7 +30,12 @@ export interface EventSale {
 export const saleChip = (of: EventSale, words: Words, format: Format, now = new Date()) =>
   chip(...saleState(of, words, format, now));
 
-function saleState({ event, sale, sellers }: EventSale, words: Words, format: Format, now: Date): [Tone, string] {
+function saleState(
+  { event, sale, sellers }: EventSale,
+  words: Words,
+  format: Format,
+  now: Date,
+): [Tone, string] {
   const { states } = words.event;
   if (event.calledOffAt) return ['bad', states.calledOff];
   if (event.archivedAt) return ['quiet', states.archived];

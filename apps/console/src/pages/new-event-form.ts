@@ -29,8 +29,8 @@ export function newEventHtml(page: PageRequest, form: NewEventForm) {
   const note = count > 0 ? newEvent.look(page.format.number(count)) : form.note;
   return html`!${alertHtml(note)}
     <form class="wide fields" method="post" action="/events/new">
-      !${defaultButton(newEvent.make)} !${whatHtml(page, form)} !${ticketsHtml(page, form)} !${sellersHtml(page, form)} !${mailHtml(page, form)}
-      !${passesHtml(page, form)}
+      !${defaultButton(newEvent.make)} !${whatHtml(page, form)} !${ticketsHtml(page, form)}
+      !${sellersHtml(page, form)} !${mailHtml(page, form)} !${passesHtml(page, form)}
       <p class="buttons">
         <button class="primary">${newEvent.make}</button>
         <a class="button" href="/">${forms.cancel}</a>
@@ -39,7 +39,8 @@ export function newEventHtml(page: PageRequest, form: NewEventForm) {
 }
 
 /** The Enter key presses the first button of a form, which would be the one for more tickets. */
-const defaultButton = (name: string) => html`<button class="unseen" tabindex="-1" aria-hidden="true">${name}</button>`;
+const defaultButton = (name: string) =>
+  html`<button class="unseen" tabindex="-1" aria-hidden="true">${name}</button>`;
 
 interface FieldOptions {
   label: string;
@@ -49,7 +50,12 @@ interface FieldOptions {
 }
 
 /** Returns a field with its label, an example, and the rule that it breaks. */
-function field({ words }: PageRequest, { invalid, given }: NewEventForm, name: string, options: FieldOptions) {
+function field(
+  { words }: PageRequest,
+  { invalid, given }: NewEventForm,
+  name: string,
+  options: FieldOptions,
+) {
   const { label, hint = '', attributes = '' } = options;
   return html`<div class="field">
     <label for="${name}">${label}</label>
@@ -59,11 +65,13 @@ function field({ words }: PageRequest, { invalid, given }: NewEventForm, name: s
 }
 
 const attributesOf = (name: string, invalid: Texts) =>
-  html`id="${name}" name="${name}" aria-describedby="${name}-hint" !${name in invalid ? 'aria-invalid="true"' : ''}`;
+  html`id="${name}" name="${name}" aria-describedby="${name}-hint"
+  !${name in invalid ? 'aria-invalid="true"' : ''}`;
 
 function hintHtml(name: string, hint: string, invalid: Texts, words: PageRequest['words']) {
   const rule = invalid[name];
-  const problem = html`<strong>${words.forms.notValid}:</strong> ${rule === undefined ? '' : ruleWords(words, rule)}`;
+  const problem = html`<strong>${words.forms.notValid}:</strong>
+    ${rule === undefined ? '' : ruleWords(words, rule)}`;
   return html`<p class="hint" id="${name}-hint">!${rule === undefined ? html`${hint}` : problem}</p>`;
 }
 
@@ -120,7 +128,7 @@ function whatHtml(page: PageRequest, form: NewEventForm) {
 }
 
 function ticketsHtml(page: PageRequest, form: NewEventForm) {
-  const { newEvent, tickets } = page.words;
+  const { newEvent } = page.words;
   const count = rowsOf(form.given);
   const rows = Array.from({ length: count }, (_, index) => ticketHtml(page, form, index + 1));
   return card(
@@ -128,8 +136,7 @@ function ticketsHtml(page: PageRequest, form: NewEventForm) {
     html`<p class="hint">${newEvent.aboutTickets}</p>
       !${rows}
       <input type="hidden" name="rows" value="${count}" />
-      <p><button name="more" value="true" formnovalidate>${newEvent.more}</button></p>
-      <p class="hint">${tickets.priceKept}</p>`,
+      <p><button name="more" value="true" formnovalidate>${newEvent.more}</button></p>`,
   );
 }
 
@@ -162,7 +169,10 @@ function sellersHtml({ words }: PageRequest, { given, partners }: NewEventForm) 
     words.sellers.title,
     partners.length === 0
       ? html`<p class="hint">${words.newEvent.noPartners}</p>`
-      : html`<fieldset class="field"><legend>${words.newEvent.chooseSellers}</legend><div class="boxes">!${boxes}</div></fieldset>`,
+      : html`<fieldset class="field">
+          <legend>${words.newEvent.chooseSellers}</legend>
+          <div class="boxes">!${boxes}</div>
+        </fieldset>`,
   );
 }
 
@@ -172,7 +182,8 @@ function mailHtml(page: PageRequest, form: NewEventForm) {
     settings.mail,
     html`<fieldset class="field">
         <legend>${newEvent.mailKinds}</legend>
-        !${box(form, 'sendsMail', newEvent.sendsMail)} !${box(form, 'mailOperatorCancels', newEvent.mailOperatorCancels)}
+        !${box(form, 'sendsMail', newEvent.sendsMail)}
+        !${box(form, 'mailOperatorCancels', newEvent.mailOperatorCancels)}
         !${box(form, 'mailPartnerCancels', newEvent.mailPartnerCancels)}
       </fieldset>
       <div class="columns">

@@ -2,9 +2,10 @@ import { assertValid, type Action } from '@floodgate/audit';
 import { inTransaction } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { createEventAction, updateEventAction } from '@floodgate/events/actions';
-import { assertPrice } from '@floodgate/events/currency';
+import { assertPrice, isCurrency } from '@floodgate/events/currency';
 import { InvalidInput } from '@floodgate/service';
 import { createTicketAction } from '@floodgate/tickets/actions';
+import type { Operation } from '@floodgate/operators';
 import type { TObject } from '@sinclair/typebox';
 import type { PageRequest } from '../add-page.ts';
 import { instantText } from '../forms/times.ts';
@@ -48,9 +49,10 @@ function planOf(given: Texts): Plan {
     Object.fromEntries(fields.map((field) => [field, textOf(field, nameOf(field))]));
   const rows = Array.from({ length: rowsOf(given) }, (_, index) => index + 1);
   const tickets = rows.map((row) => ({ row, fields: pick(TICKET_FIELDS, (field) => `t${row}.${field}`) }));
-  const event = pick(EVENT_FIELDS);
+  const { name = '', currency = '', ...rest } = pick(EVENT_FIELDS);
+  const passPrefix = (given['passPrefix'] || prefixOf(name)).toUpperCase();
   return {
-    event: { ...event, passPrefix: given['passPrefix'] || prefixOf(event['name']!) },
+    event: { ...rest, name, currency: currency.toUpperCase(), passPrefix },
     details: {
       ...pick(DETAIL_FIELDS),
       mailOperatorCancels: String(given['mailOperatorCancels'] === 'true'),
@@ -66,7 +68,11 @@ const MOST_LETTERS = 8;
 
 /** Returns the prefix of passes of an event of which nobody chose one: the first letters of its name. */
 export function prefixOf(name: string) {
-  const letters = name.normalize('NFKD').toUpperCase().replaceAll(/[^A-Z0-9]/g, '').replace(/^\d+/, '');
+  const letters = name
+    .normalize('NFKD')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, '')
+    .replace(/^\d+/, '');
   return letters.length < 2 ? 'EVENT' : letters.slice(0, MOST_LETTERS);
 }
 
@@ -74,7 +80,11 @@ export function prefixOf(name: string) {
  * Makes the event that somebody typed, with its tickets, partners and e-mails: all of it, or nothing. Resolves to
  * the event. Throws InvalidInput with every field that breaks a rule, by its name in the form.
  */
-export async function createPlanned({ db, operations }: ConsoleContext, { operator, words }: PageRequest, given: Texts) {
+export async function createPlanned(
+  { db, operations }: ConsoleContext,
+  { operator, words }: PageRequest,
+  given: Texts,
+) {
   const plan = planOf(given);
   const invalid = rulesOf(plan, operator.name);
   const { startsAt, endsAt } = plan.details;
@@ -82,12 +92,14 @@ export async function createPlanned({ db, operations }: ConsoleContext, { operat
   if (Object.keys(invalid).length > 0) throw new InvalidInput(invalid);
   const caller = callerOf(operator);
   return inTransaction(db, async (tx): Promise<Event> => {
-    const event = await operations.eventCreate.run(tx, filledInput(operations.eventCreate.input, plan.event), caller);
+    const event = await operations.eventCreate.run(
+      tx,
+      filledInput(operations.eventCreate.input, plan.event),
+      caller,
+    );
     const eventId = String(event.id);
-    const run = <Input extends TObject>(
-      operation: { input: Input; run: (db: typeof tx, input: object, as: typeof caller) => Promise<unknown> },
-      fields: Texts,
-    ) => operation.run(tx, filledInput(operation.input, { eventId, ...fields }), caller);
+    const run = (operation: Operation, fields: Texts) =>
+      operation.run(tx, filledInput(operation.input, { eventId, ...fields }), caller);
     await run(operations.eventUpdate, plan.details);
     for (const { fields } of plan.tickets) await run(operations.ticketCreate, fields);
     for (const partnerId of plan.partnerIds) await run(operations.eventGrant, { partnerId });
@@ -98,14 +110,14 @@ export async function createPlanned({ db, operations }: ConsoleContext, { operat
 
 /** Returns every rule that a plan breaks, by the name of the field in the form. */
 function rulesOf({ event, details, tickets }: Plan, actor: string): Texts {
-  const currency = event['currency'] || null;
+  const { currency = '' } = event;
   return Object.assign(
     {},
     brokenBy(createEventAction, event, actor),
     brokenBy(updateEventAction, { eventId: ANY_ID, ...details }, actor),
     ...tickets.map(({ row, fields }) => {
       const broken = brokenBy(createTicketAction, { eventId: ANY_ID, ...fields }, actor, () =>
-        assertPrice(Number(fields['price'] || 0), currency),
+        assertPrice(Number(fields['price'] || 0), isCurrency(currency) ? currency : null),
       );
       return Object.fromEntries(Object.entries(broken).map(([field, rule]) => [`t${row}.${field}`, rule]));
     }),

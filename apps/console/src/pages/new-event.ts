@@ -50,7 +50,8 @@ export function addNewEvent(app: FastifyInstance, context: ConsoleContext) {
       return show(request, reply.code(status), { given, invalid, note });
     }
   });
-  return (request: FastifyRequest, reply: FastifyReply, typed: Texts) => show(request, reply, { given: typed });
+  return (request: FastifyRequest, reply: FastifyReply, typed: Texts) =>
+    show(request, reply, { given: typed });
 }
 
 /** Returns the fields as texts. The partners that were chosen are a list. */

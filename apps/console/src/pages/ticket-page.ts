@@ -2,7 +2,20 @@ import type { DescribedTicket } from '@floodgate/tickets/console';
 import { html } from 'ghtml';
 import { undoHtml } from '../forms/undo.ts';
 import { Refusal } from '../principals.ts';
-import { actions, bar, card, facts, figure, grid, Html, link, rows, together, type Shown } from '../view/html.ts';
+import {
+  actions,
+  bar,
+  card,
+  facts,
+  figure,
+  grid,
+  Html,
+  link,
+  NOTHING,
+  rows,
+  together,
+  type Shown,
+} from '../view/html.ts';
 import { allocationsHtml, partnerNames } from './allocations.ts';
 import { changesHtml } from './changes.ts';
 import { eventPage, type EventPageRequest } from './event-page.ts';
@@ -21,10 +34,17 @@ export const showTicket = eventPage('tickets', async (page) => {
     title: ticket.title,
     about: saleText(ticket, words, page.format),
     path: [link('/', shell.pages.events), link(`/events/${event.id}`, event.name)],
+    // The state of the sale above is that of the ticket, not of the event.
+    chips: NOTHING,
     actions: [switchAction(page, ticket)],
     parts: [
       figuresHtml(page, ticket),
-      grid(...(await Promise.all([saleCard, priceCard, textCard, waitingCard].map((one) => one(page, ticket))))),
+      grid(
+        saleCard(page, ticket),
+        await priceCard(page, ticket),
+        textCard(page, ticket),
+        waitingCard(page, ticket),
+      ),
       await allocationsCard(page, ticket),
       await changesCard(page, ticket),
     ],
@@ -32,8 +52,8 @@ export const showTicket = eventPage('tickets', async (page) => {
   };
 });
 
-/** A part of the page about one subject, with the form that changes it. */
-type CardOf = (page: EventPageRequest, ticket: DescribedTicket) => Promise<string> | string;
+/** Returns a part of the page about one subject, with the form that changes it. */
+type CardOf = (page: EventPageRequest, ticket: DescribedTicket) => string;
 
 function figuresHtml({ words, format, action, operations }: EventPageRequest, ticket: DescribedTicket) {
   const { tickets } = words;
@@ -56,10 +76,10 @@ const saleCard: CardOf = (page, ticket) => {
     [tickets.opens, format.time(saleStartsAt) ?? tickets.atOnce],
     [tickets.ends, format.time(saleEndsAt) ?? tickets.never],
   );
-  return card(tickets.sale, settings + actions(change, switchAction(page, ticket)), 6);
+  return card(tickets.sale, settings + actions(change), 6);
 };
 
-const priceCard: CardOf = async (page, ticket) => {
+async function priceCard(page: EventPageRequest, ticket: DescribedTicket) {
   const { words, format, read, action, operations, event, may } = page;
   const { tickets } = words;
   const { id: ticketId } = ticket;
@@ -69,11 +89,16 @@ const priceCard: CardOf = async (page, ticket) => {
   const [, previous] = newestFirst;
   const money = (price: number) => format.money(price, event.currency);
   const listed = newestFirst.map(({ validFrom, price }, index): Shown => {
-    const since = validFrom ? html`${tickets.sinceTime} !${format.time(validFrom)!.text}` : html`${tickets.first}`;
+    const since = validFrom
+      ? html`${tickets.sinceTime} !${format.time(validFrom)!.text}`
+      : html`${tickets.first}`;
     const takeBack =
       index === 0 && previous && may('tickets:write')
         ? undoHtml(
-            { operation: operations.ticketUpdate, fields: { ticketId: String(ticketId), price: String(previous.price) } },
+            {
+              operation: operations.ticketUpdate,
+              fields: { ticketId: String(ticketId), price: String(previous.price) },
+            },
             ticketPath(ticket),
             words,
           )
@@ -82,12 +107,16 @@ const priceCard: CardOf = async (page, ticket) => {
   });
   const kept = html`<p class="hint">${tickets.priceKept}</p>`;
   return card(tickets.price, rows(...listed) + kept + actions(change), 6);
-};
+}
 
 const textCard: CardOf = ({ words, action, operations }, { id: ticketId, title, benefits }) => {
   const { tickets } = words;
   const change = action(operations.ticketUpdate, { ticketId }, tickets.changeTexts, { part: 'texts' });
-  return card(tickets.texts, facts([tickets.title, title], [tickets.benefits, benefits]) + actions(change), 6);
+  return card(
+    tickets.texts,
+    facts([tickets.title, title], [tickets.benefits, benefits]) + actions(change),
+    6,
+  );
 };
 
 const waitingCard: CardOf = ({ words, format, action, operations }, ticket) => {
@@ -95,7 +124,10 @@ const waitingCard: CardOf = ({ words, format, action, operations }, ticket) => {
   const { id: ticketId, offerHours, waitingClosesAt, waiting } = ticket;
   const change = action(operations.ticketUpdate, { ticketId }, tickets.changeWaiting, { part: 'waiting' });
   const settings = facts(
-    [tickets.waitingList, offerHours === null ? tickets.noList : tickets.offersLast(format.duration(offerHours * 3_600_000))],
+    [
+      tickets.waitingList,
+      offerHours === null ? tickets.noList : tickets.offersLast(format.duration(offerHours * 3_600_000)),
+    ],
     [tickets.waiting, link(`/tickets/${ticketId}/waiting-list`, format.number(waiting))],
     [tickets.closes, offerHours === null ? null : (format.time(waitingClosesAt) ?? tickets.withSale)],
   );

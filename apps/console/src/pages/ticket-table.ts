@@ -26,7 +26,10 @@ export function ticketTable(page: EventPageRequest, caption: string) {
       { head: texts.takenBar, cell: ({ taken, capacity }) => bar(taken, capacity) },
       { head: texts.seats, cell: (ticket) => seatsText(ticket, words, format), isNumber: true },
       hasLists && { head: texts.waiting, cell: waitingCell },
-      { head: '', cell: (ticket) => together(buttonLink(ticketPath(ticket), texts.change), switchAction(page, ticket)) },
+      {
+        head: '',
+        cell: (ticket) => together(buttonLink(ticketPath(ticket), texts.change), switchAction(page, ticket)),
+      },
     ],
   });
 }
@@ -46,7 +49,10 @@ export function switchAction(
 ): Html {
   const { tickets } = words;
   if (active)
-    return action(operations.ticketUpdate, { ticketId, active: false }, tickets.stop, { part: 'switch', kind: 'danger' });
+    return action(operations.ticketUpdate, { ticketId, active: false }, tickets.stop, {
+      part: 'switch',
+      kind: 'danger',
+    });
   if (event.calledOffAt || event.archivedAt) return NOTHING;
   return action(operations.ticketUpdate, { ticketId, active: true }, tickets.resume, { part: 'resume' });
 }

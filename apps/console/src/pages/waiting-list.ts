@@ -18,7 +18,11 @@ export const showWaitingList: Show = async (page) => {
     read(operations.ticketList, { eventId }),
     read(operations.eventPartners, { eventId }),
   ]);
-  const { entries, cursor, more } = (await read(operations.waitingList, { ticketId, after: query['after'], state }))!;
+  const { entries, cursor, more } = (await read(operations.waitingList, {
+    ticketId,
+    after: query['after'],
+    state,
+  }))!;
   const names = await partnerNames({ ...page, sellers });
   const { waitingList } = words;
   const path = `/tickets/${ticketId}/waiting-list`;
@@ -34,7 +38,10 @@ export const showWaitingList: Show = async (page) => {
       { head: waitingList.state, cell: (entry) => waitingList.states[entry.state] },
       { head: waitingList.reference, cell: ({ partnerReference }) => partnerReference },
       { head: waitingList.joined, cell: ({ dateJoined }) => format.time(new Date(dateJoined)) },
-      { head: waitingList.expires, cell: ({ dateExpires }) => (dateExpires ? format.time(new Date(dateExpires)) : null) },
+      {
+        head: waitingList.expires,
+        cell: ({ dateExpires }) => (dateExpires ? format.time(new Date(dateExpires)) : null),
+      },
       { head: waitingList.skipped, cell: ({ skipped }) => skipped },
     ],
   });
@@ -42,16 +49,21 @@ export const showWaitingList: Show = async (page) => {
     ...(event ? eventHead(page, event, tickets, 'tickets', sellers) : {}),
     title: waitingList.title(ticket.title),
     about: waitingList.about,
+    chips: NOTHING,
     path: [
       link('/', words.shell.pages.events),
       link(`/events/${eventId}`, event?.name ?? String(eventId)),
       link(ticketPath(ticket), ticket.title),
     ],
-    actions: [page.action(operations.ticketUpdate, { ticketId }, words.tickets.changeWaiting, { part: 'waiting' })],
+    actions: [
+      page.action(operations.ticketUpdate, { ticketId }, words.tickets.changeWaiting, { part: 'waiting' }),
+    ],
     parts: [
       actions(
         state ? buttonLink(path, words.shell.all) : NOTHING,
-        ...STATES.filter((one) => one !== state).map((one) => buttonLink(address(path, { state: one }), waitingList.states[one])),
+        ...STATES.filter((one) => one !== state).map((one) =>
+          buttonLink(address(path, { state: one }), waitingList.states[one]),
+        ),
       ),
       card('', table),
       actions(more ? buttonLink(address(path, { after: cursor, state }), words.shell.next) : NOTHING),

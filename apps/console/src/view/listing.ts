@@ -30,7 +30,10 @@ export function listing<Thing>({ caption, isTitled, things = [], columns, empty,
   const shown = columns.filter((column) => column !== false && column !== undefined);
   const cells = things.map((thing) => shown.map(({ cell }) => cell(thing)));
   const isNumber = shown.map(
-    (column, index) => column.isNumber ?? cells.every((row) => typeof row[index] === 'number' || isNone(row[index])),
+    ({ isNumber: isSaid }, index) =>
+      isSaid ??
+      (cells.some((row) => typeof row[index] === 'number') &&
+        cells.every((row) => typeof row[index] === 'number' || isNone(row[index]))),
   );
   const classOf = (index: number) => (isNumber[index] ? 'class="number"' : '');
   return html`!${title}

@@ -2,7 +2,13 @@ import type { eventList as en } from '../en/event-list.ts';
 
 export const eventList: typeof en = {
   add: 'Veranstaltung anlegen',
-  lists: { upcoming: 'Kommende', running: 'Laufende', past: 'Vergangene', archived: 'Archiviert', test: 'Test' },
+  lists: {
+    upcoming: 'Kommende',
+    running: 'Laufende',
+    past: 'Vergangene',
+    archived: 'Archiviert',
+    test: 'Test',
+  },
   filter: 'Name oder Ort',
   show: 'Zeigen',
   showAll: 'Alle zeigen',

@@ -2,13 +2,15 @@ import type { newEvent as en } from '../en/new-event.ts';
 
 export const newEvent: typeof en = {
   title: 'Neue Veranstaltung',
-  about: 'Alles, was der Verkauf braucht, auf einer Seite. Bis Sie am Ende den Knopf drücken, geschieht nichts.',
+  about:
+    'Alles, was der Verkauf braucht, auf einer Seite. Bis Sie am Ende den Knopf drücken, geschieht nichts.',
   what: 'Name, Ort und Zeit',
   nameHint: 'Zum Beispiel: Sommerfest Köln',
   venueHint: 'Zum Beispiel: Tanzbrunnen, Köln. Kann leer bleiben.',
   zoneHint: 'Zum Beispiel: Europe/Berlin. Alle Zeiten auf dieser Seite gelten in dieser Zone.',
   currencyHint: 'Zum Beispiel: EUR. Kann bei freiem Eintritt leer bleiben.',
-  modeHint: 'Eine Testveranstaltung wird nur mit Testschlüsseln verkauft. Das lässt sich später nicht ändern.',
+  modeHint:
+    'Eine Testveranstaltung wird nur mit Testschlüsseln verkauft. Das lässt sich später nicht ändern.',
   aboutTickets: 'Eine Zeile, die Sie leer lassen, ist kein Ticket. Weitere können Sie jederzeit hinzufügen.',
   ticketNumber: (number) => `Ticket ${number}`,
   ticketFields: {
@@ -34,7 +36,8 @@ export const newEvent: typeof en = {
   mailPartnerCancels: 'Eine E-Mail, wenn der Partner den Platz storniert',
   replyToHint: 'Eine E-Mail-Adresse. Kann leer bleiben.',
   passes: 'Pässe',
-  prefixHint: '2 bis 8 Zeichen aus A–Z und 0–9, vor der Nummer jedes Passes. Leer: die ersten Buchstaben des Namens.',
+  prefixHint:
+    '2 bis 8 Zeichen aus A–Z und 0–9, vor der Nummer jedes Passes. Leer: die ersten Buchstaben des Namens.',
   fixedHint: 'Das lässt sich später nicht ändern.',
   make: 'Veranstaltung anlegen',
   look: (count) => `Noch ist nichts angelegt. Felder, die Sie ansehen müssen: ${count}.`,

@@ -43,7 +43,7 @@ export const settings: typeof en = {
   scopes: { event: 'für die ganze Veranstaltung', ticket: 'je Ticket' },
   reference: 'Kennung für Partner',
   created: 'Angelegt',
-  end: 'Beenden',
+  end: 'Archivieren oder absagen',
   archive: 'Veranstaltung archivieren',
   archiveFollows:
     'Eine archivierte Veranstaltung steht nicht mehr in den Listen. Was verkauft ist, bleibt. Vorher müssen alle Tickets aus dem Verkauf sein.',

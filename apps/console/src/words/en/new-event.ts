@@ -1,7 +1,8 @@
 /** The page that makes an event. */
 export const newEvent = {
   title: 'New event',
-  about: 'Everything that the sale needs, on one page. Nothing happens before you press the button at the end.',
+  about:
+    'Everything that the sale needs, on one page. Nothing happens before you press the button at the end.',
   what: 'Name, place and time',
   nameHint: 'For example: Sommerfest Köln',
   venueHint: 'For example: Tanzbrunnen, Köln. May be left empty.',

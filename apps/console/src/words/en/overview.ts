@@ -1,11 +1,12 @@
 /** The first page of an event. */
 export const overview = {
-  made: (name: string) => `“${name}” is there now. What is still missing before its sale can open stands below.`,
+  made: (name: string) =>
+    `“${name}” is there now. What is still missing before its sale can open stands below.`,
   soldOf: (capacity: string) => `sold of ${capacity}`,
   leftHeld: (held: string) => `left · ${held} held`,
   amount: 'sold, without cancelled seats',
-  inReports: 'In the reports',
-  severalPrices: 'sold: a ticket had several prices',
+  inReports: 'Reports',
+  severalPrices: 'sold: a ticket had several prices, so the amount is in the',
   admitted: 'checked in',
   lastDay: 'Sold per hour, last 24 hours',
   hour: 'From',
@@ -28,10 +29,13 @@ export const overview = {
   allStopped: 'All tickets are taken off sale.',
   mailOff: 'E-mails are off: attendees get no pass from us.',
   mailPaused: 'E-mails are paused: passes wait.',
-  undelivered: (count: number): string => (count === 1 ? 'e-mail was not delivered.' : 'e-mails were not delivered.'),
+  undelivered: (count: number): string =>
+    count === 1 ? 'e-mail was not delivered.' : 'e-mails were not delivered.',
   whoAndWhy: 'Who, and why',
-  outdated: (count: number) => `${count === 1 ? 'e-mail was' : 'e-mails were'} sent with the old name, time or place.`,
-  tell: (count: number, shown: string): string => (count === 1 ? 'Tell the holder' : `Tell the ${shown} holders`),
+  outdated: (count: number) =>
+    `${count === 1 ? 'e-mail was' : 'e-mails were'} sent with the old name, time or place.`,
+  tell: (count: number, shown: string): string =>
+    count === 1 ? 'Tell the holder' : `Tell the ${shown} holders`,
   services: { api: 'API', worker: 'worker', delivery: 'delivery' },
   notRunning: (names: string) => `Not running: ${names}.`,
   opens: (time: string, wait: string) => `Opens ${time}, in ${wait}.`,
