@@ -34,8 +34,8 @@ export const showTicket = eventPage('tickets', async (page) => {
     title: ticket.title,
     about: saleText(ticket, words, page.format),
     path: [link('/', shell.pages.events), link(`/events/${event.id}`, event.name)],
-    // The state of the sale above is that of the ticket, not of the event.
-    chips: NOTHING,
+    // The state of the sale of the event could be another one than that of the ticket.
+    ...(event.calledOffAt || event.archivedAt ? {} : { chips: NOTHING }),
     actions: [switchAction(page, ticket)],
     parts: [
       figuresHtml(page, ticket),
