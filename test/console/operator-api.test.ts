@@ -255,7 +255,7 @@ test('the pages lead to the allocations of a ticket, and to another attendee of 
   expect(await show(`/registrations?passReference=${passReferenceOf(row!)}`)).toContain(
     '/do/registrationReplace?',
   );
-  const path = `/tickets/${row!.ticketId}/allocations`;
+  const path = `/events/${fixture.eventId}/tickets/${row!.ticketId}`;
   expect(await show(`/events/${fixture.eventId}`)).toContain(path);
   expect(await show(path)).toContain('/do/ticketAllocate?');
 });

@@ -2,7 +2,7 @@ import { differencesOf, type AuditEntry } from '@floodgate/audit';
 import type { Operation } from '@floodgate/operators';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
-import { undoHtml, undoOf } from '../forms/undo.ts';
+import { undoHtml, undoOf, type Undo } from '../forms/undo.ts';
 import { Html, rows, shownHtml, type Shown } from '../view/html.ts';
 import { fieldWords, valueWords, type Words } from '../words/index.ts';
 
@@ -16,26 +16,33 @@ interface ChangesOptions {
   currency: string | null;
 }
 
-/** Returns the latest changes of a thing in words: who changed what, from what to what, and when. */
-export function changesHtml(page: PageRequest, { changes, undoes, back, currency }: ChangesOptions) {
-  const { words, may, operations, format } = page;
+/** Resolves to the latest changes of a thing in words: who changed what, from what to what, and when. */
+export async function changesHtml(page: PageRequest, { changes, undoes, back, currency }: ChangesOptions) {
+  const { words, format } = page;
   if (changes.length === 0) return html`<p class="none">${words.changes.none}</p>`;
-  // What an older change says can have been changed again, so only the newest one is taken back.
-  const newest = changes[0];
+  const undo = await undoOfNewest(page, changes, undoes);
   return rows(
-    ...changes.map((change) => {
-      const operation = undoes.find(({ action }) => action === change.action);
-      const undo =
-        operation && change === newest && may(operation.scope) && undoOf(operations, operation, change);
+    ...changes.map((change, index) => {
       const what = differencesOf(change).map((one) => differenceHtml(page, one, currency));
       const listed = what.length > 0 ? what.join('; ') : html`${valueWords(words, change.action)}`;
       return new Html(
         html`<strong>${change.actor}</strong>: !${listed}
           <span class="soft">!${format.ago(change.at).text}</span>
-          !${undo ? undoHtml(undo, back, words) : ''}`,
+          !${undo && index === 0 ? undoHtml(undo, back, words) : ''}`,
       );
     }),
   );
+}
+
+/** What an older change says can have been changed again, so only the newest one is taken back. */
+function undoOfNewest(
+  { may, operations }: PageRequest,
+  [newest]: readonly AuditEntry[],
+  undoes: readonly Operation[],
+): Promise<Undo | undefined> {
+  const operation = undoes.find(({ action }) => action === newest?.action);
+  const isUndone = newest && operation && may(operation.scope);
+  return Promise.resolve(isUndone ? undoOf(operations, operation, newest) : undefined);
 }
 
 type Difference = ReturnType<typeof differencesOf>[number];

@@ -203,6 +203,6 @@ async function changesCard(page: EventPageRequest) {
   const ofSettings = changes.filter(({ after }) => after?.['outdatedEmails'] === undefined);
   return card(
     words.tickets.changes,
-    changesHtml(page, { changes: ofSettings, undoes, back, currency: event.currency }),
+    await changesHtml(page, { changes: ofSettings, undoes, back, currency: event.currency }),
   );
 }

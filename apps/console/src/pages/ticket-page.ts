@@ -150,7 +150,12 @@ async function changesCard(page: EventPageRequest, ticket: DescribedTicket) {
   const changes = await read(operations.auditList, { subject: `ticket:${ticket.id}`, limit: LATEST });
   if (!changes) return '';
   const undoes = [operations.ticketUpdate];
-  const list = changesHtml(page, { changes, undoes, back: ticketPath(ticket), currency: event.currency });
+  const list = await changesHtml(page, {
+    changes,
+    undoes,
+    back: ticketPath(ticket),
+    currency: event.currency,
+  });
   const all = together(link(`/audit?subject=ticket:${ticket.id}`, words.tickets.allChanges));
   return card(words.tickets.changes, list + actions(all));
 }
