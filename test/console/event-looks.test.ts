@@ -148,6 +148,19 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages of events in a brows
         if (broken.length > 0) found[title] = broken;
         await picture(`${title}-${width}-${scheme}-${language}`);
       }
+      await open('/events/new');
+      const before = page.events('Page.loadEventFired').length;
+      await page.evaluate(`(() => {
+        document.getElementById('name').value = 'Wrong';
+        document.getElementById('t1.title').value = 'Standing';
+        document.getElementById('t1.capacity').value = '5.000';
+        document.querySelector('form.wide button.primary').click();
+      })()`);
+      await waitUntil('the errors are shown', () => page.events('Page.loadEventFired').length > before);
+      expect(await page.evaluate<string>(`document.querySelector('[aria-invalid]').id`)).toBe('t1.capacity');
+      const broken = await problems();
+      if (broken.length > 0) found['new with errors'] = broken;
+      await picture(`errors-${width}-${scheme}-${language}`);
       expect(found).toEqual({});
       const refused = page
         .events<{ entry: { text: string } }>('Log.entryAdded')
