@@ -101,7 +101,7 @@ test('pages show the own events and the actions of the role, and no figures of t
   const launches = await open('/', cookie);
   expect(launches.text).toContain(`href="/events/${own.eventId}"`);
   expect(launches.text).not.toContain(`href="/events/${other.eventId}"`);
-  expect(launches.text).not.toContain('/do/eventCreate');
+  expect(launches.text).not.toContain('/events/new');
   const event = await open(`/events/${own.eventId}`, cookie);
   expect(event.text).not.toContain('/do/');
   expect((await open(`/events/${own.eventId}/door`, cookie)).text).toContain('/do/gateCreate');

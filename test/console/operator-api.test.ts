@@ -44,8 +44,10 @@ describe('who may do what', () => {
       'GET /events/{eventId}/devices',
       'GET /events/{eventId}/door-report',
       'GET /events/{eventId}/gates',
+      'GET /events/{eventId}/mail',
       'GET /events/{eventId}/mail/failures',
       'GET /events/{eventId}/mail/preview',
+      'GET /events/{eventId}/notify-holders',
       'GET /events/{eventId}/operators',
       'GET /events/{eventId}/partners',
       'GET /events/{eventId}/passes/event',
@@ -53,6 +55,8 @@ describe('who may do what', () => {
       'GET /events/{eventId}/registrations',
       'GET /events/{eventId}/reports/admissions',
       'GET /events/{eventId}/reports/attendance',
+      'GET /events/{eventId}/reports/figures',
+      'GET /events/{eventId}/reports/recent-sales',
       'GET /events/{eventId}/reports/sales',
       'GET /events/{eventId}/reports/settlement',
       'GET /events/{eventId}/tickets',
@@ -255,7 +259,7 @@ test('the pages lead to the allocations of a ticket, and to another attendee of 
   expect(await show(`/registrations?passReference=${passReferenceOf(row!)}`)).toContain(
     '/do/registrationReplace?',
   );
-  const path = `/tickets/${row!.ticketId}/allocations`;
+  const path = `/events/${fixture.eventId}/tickets/${row!.ticketId}`;
   expect(await show(`/events/${fixture.eventId}`)).toContain(path);
   expect(await show(path)).toContain('/do/ticketAllocate?');
 });

@@ -87,7 +87,7 @@ const BEARER = /^Bearer (\S+)$/i;
  * Routes whose bodies are read without a sign-in. The console keeps what somebody typed into a form whose
  * session has ended.
  */
-const OPEN = ['/sign-in', '/sign-out', '/do/:id', '/do/:id/:part'];
+const OPEN = ['/sign-in', '/sign-out', '/do/:id', '/do/:id/:part', '/events/new'];
 const SIGN_IN_FIRST = 'Sign in, or send a valid token';
 
 /** Finds out who sends each request: by the token of a machine, or the cookie of a session. */

@@ -29,6 +29,9 @@ export const DEVICE_SECONDS = 180 * 86_400;
 /** Answers with a form at an address, filled with these fields. */
 type ShowForm = (request: FastifyRequest, reply: FastifyReply, path: string, typed: Texts) => Promise<FastifyReply>;
 
+/** Returns whether an address belongs to a form, whose fields are kept while somebody signs in. */
+const isForm = (path: string) => path.startsWith('/do/') || path === '/events/new';
+
 interface SignInForm {
   name?: string;
   problem?: string;
@@ -70,7 +73,7 @@ export function askToSignIn(request: FastifyRequest, reply: FastifyReply, provid
   const { method, url, body, viewer } = request;
   if (method === 'GET' || method === 'HEAD')
     return reply.redirect(url === '/' ? '/sign-in' : address('/sign-in', { next: url }), 303);
-  if (!url.startsWith('/do/')) return reply.redirect('/sign-in', 303);
+  if (!isForm(url)) return reply.redirect('/sign-in', 303);
   // A body that is too large for strangers was not read. The form comes back empty.
   if (typeof body !== 'object' || body === null)
     return reply.redirect(address('/sign-in', { next: formOf(request) }), 303);
@@ -106,7 +109,7 @@ export function addSignIn(app: FastifyInstance, { db, provider, cookies, signIn 
       cookies.set(reply, 'floodgate_device', signedIn.device, DEVICE_SECONDS);
       const path = pathOf(next);
       const typed = typedFields(kept);
-      if (!typed || !path.startsWith('/do/')) return reply.redirect(path, 303);
+      if (!typed || !isForm(path)) return reply.redirect(path, 303);
       request.operator = (await findPrincipal(db, session)) ?? null;
       return showForm(request, reply, path, typed);
     },

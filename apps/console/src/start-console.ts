@@ -11,7 +11,6 @@ import manifest from '../package.json' with { type: 'json' };
 import { addAccount } from './account.ts';
 import { ConsoleConfig } from './config.ts';
 import { cookiesOf } from './cookies.ts';
-import { addEventPages } from './event-pages.ts';
 import { addAttendees } from './attendee-search.ts';
 import { addForms } from './forms/form-page.ts';
 import { addIdentityProvider, providerOf, type Provider } from './identity-provider.ts';
@@ -22,6 +21,8 @@ import { operationsOf } from './operations.ts';
 import { addAccessPages } from './pages/access-pages.ts';
 import { addAuditPages } from './pages/audit-pages.ts';
 import { addDeliveryPages } from './pages/delivery-pages.ts';
+import { addEventPages } from './pages/events.ts';
+import { addNewEvent, NEW_EVENT } from './pages/new-event.ts';
 import { addHealthPages } from './pages/health-page.ts';
 import { addLivePages } from './pages/live-page.ts';
 import { addHelpPages } from './pages/help-pages.ts';
@@ -126,7 +127,11 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   await app.register(async (known) => {
     await known.register(formbody);
     for (const add of [addPrincipals, addIdentityProvider]) add(known, context);
-    addSignIn(known, context, addForms(known, context));
+    const showForm = addForms(known, context);
+    const showNewEvent = addNewEvent(known, context);
+    addSignIn(known, context, (request, reply, path, typed) =>
+      path === NEW_EVENT ? showNewEvent(request, reply, typed) : showForm(request, reply, path, typed),
+    );
     for (const add of [addEventPages, addRegistrationPage, addDoorPages]) add(known, context);
     for (const add of [addPartnerPages, addWebhookPages, addDeliveryPages]) add(known, context);
     for (const add of [addAccessPages, addAuditPages, addReportPages]) add(known, context);

@@ -18,6 +18,7 @@ import {
   type Event,
 } from './events.ts';
 import { assertCurrencyMayChange } from './change-currency.ts';
+import { findOutdated } from './outdated.ts';
 import { isCurrency } from './currency.ts';
 
 const POLICIES = ['allow', 'reject', 'return_existing'] as const;
@@ -108,10 +109,13 @@ export const updateEventAction = defineAction({
     // Checked after the update: a concurrent change of the other time has waited for it.
     if (after.startsAt && after.endsAt && after.startsAt >= after.endsAt) throw new Failure(ORDER_RULE);
     await assertCurrencyMayChange(db, before, after);
-    note(`event:${eventId}`, { before: settingsOf(before), after: settingsOf(after) });
     const isMoved = placeOf(before) !== placeOf(after);
     const confirmations = { shardId: after.shardId, eventId, kind: CONFIRMATION };
-    return { ...after, outdatedEmails: isMoved ? await countSent(db, confirmations) : 0 };
+    const outdatedEmails = isMoved ? await countSent(db, confirmations) : 0;
+    // Before the settings, because the newest entry of a change is the one that can be taken back.
+    if (outdatedEmails > 0) note(`event:${eventId}`, { after: { outdatedEmails } });
+    note(`event:${eventId}`, { before: settingsOf(before), after: settingsOf(after) });
+    return { ...after, outdatedEmails };
   },
 });
 
@@ -140,7 +144,8 @@ export const notifyHoldersAction = defineAction({
     const { shardId, revision } = await findEvent(db, eventId);
     const updates = { shardId, eventId, kind: EVENT_UPDATED };
     const notified = await queueFollowUps(db, updates, { after: CONFIRMATION, revision });
-    if (notified > 0) note(`event:${eventId}`, { after: { revision, notified } });
+    const isExpected = notified > 0 || (await findOutdated(db, eventId)) !== null;
+    if (isExpected) note(`event:${eventId}`, { after: { revision, notified } });
     return { eventId, notified };
   },
 });

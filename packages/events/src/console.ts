@@ -4,6 +4,9 @@ import { operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
 import { findEvent, listEvents, listShards } from './events.ts';
 import { listSellers, listSoldEvents } from './list-grants.ts';
+import { findOutdated } from './outdated.ts';
+
+export { countSellers, type Seller } from './list-grants.ts';
 
 export type { Event } from './events.ts';
 
@@ -34,6 +37,16 @@ export const eventOperations = {
     'POST /events/{eventId}/notify-holders',
     'Send the new time and place to attendees',
     actions.notifyHoldersAction,
+  ),
+  eventOutdated: queryOperation(
+    'GET /events/{eventId}/notify-holders',
+    'Show the last change of the time or place of which attendees were not told yet',
+    'eventOutdated',
+    Type.Object({ eventId: Id }),
+    async (db, { eventId }) => {
+      await findEvent(db, eventId);
+      return { eventId, change: await findOutdated(db, eventId) };
+    },
   ),
   eventArchive: actionOperation(
     'POST /events/{eventId}/archive',

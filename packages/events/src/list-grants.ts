@@ -51,3 +51,12 @@ export async function listSoldEvents(db: Database, partnerId: number) {
     where g.partner_id = ${partnerId} order by e.id desc`.execute(db);
   return rows;
 }
+
+/** Returns how many partners that are not disabled may sell each event. An event that none may sell is missing. */
+export async function countSellers(db: Database): Promise<Map<number, number>> {
+  const { rows } = await sql<{ eventId: number; sellers: number }>`
+    select g.event_id as "eventId", count(*)::integer as sellers
+    from event_grants g join partners p on p.id = g.partner_id
+    where p.disabled_at is null group by g.event_id`.execute(db);
+  return new Map(rows.map(({ eventId, sellers }) => [eventId, sellers]));
+}

@@ -9,6 +9,7 @@ import { listFailures } from './failures.ts';
 import { readMailBacklog } from './mail-backlog.ts';
 import { mailsOfRegistration } from './mails-of-registration.ts';
 import { listSuppressions, readMailStatus } from './status.ts';
+import { readMailSummary } from './summary.ts';
 import { testMailSettings, type TestMailSettings } from './settings.ts';
 
 export { testMailSettings };
@@ -17,6 +18,7 @@ export type { MailFailure, MailFailurePage } from './failures.ts';
 export { MOST_COUNTED, type MailBacklog } from './mail-backlog.ts';
 export type { MailOfRegistration } from './mails-of-registration.ts';
 export type { MailStatus } from './status.ts';
+export type { MailSummary } from './summary.ts';
 
 const { actionOperation, listOperation, queryOperation } = operationsOn('mail');
 const Preview = Type.Object({
@@ -46,6 +48,13 @@ const ofEvents = {
     'mailBacklog',
     Type.Object({}),
     (db, _input, { events }) => readMailBacklog(db, events),
+  ),
+  mailSummary: queryOperation(
+    'GET /events/{eventId}/mail',
+    'Show whether an event sends e-mails, and how many of them were not delivered',
+    'mailSummary',
+    Type.Object({ eventId: Id }),
+    (db, { eventId }) => readMailSummary(db, eventId),
   ),
   mailFailures: queryOperation(
     'GET /events/{eventId}/mail/failures',

@@ -7,6 +7,8 @@ import { SEPARATORS } from '@floodgate/registrations/export';
 import { InvalidInput } from '@floodgate/service/failure';
 import { readAdmissions, readAttendance } from './attendance.ts';
 import { readCancellations } from './cancellations.ts';
+import { readFigures } from './overview.ts';
+import { readRecentSales } from './recent-sales.ts';
 import { readSales, STEPS } from './sales.ts';
 import { readSettlement } from './settlement.ts';
 import { readStory } from './story.ts';
@@ -14,6 +16,8 @@ import { csvFile, REPORT_FORMATS, type ReportFormat, type Separator } from './ta
 
 export type { AdmissionsRow, AttendanceRow } from './attendance.ts';
 export type { CancellationsRow } from './cancellations.ts';
+export type { Figures, TicketFigures } from './overview.ts';
+export type { HourOfSales, RecentSales } from './recent-sales.ts';
 export type { SalesRow } from './sales.ts';
 export type { StoryEntry } from './story.ts';
 export type { SettlementRow } from './settlement.ts';
@@ -50,8 +54,39 @@ const CANCELLATIONS_COLUMNS = [
   ...(['at', 'ticketId', 'ticket', 'partnerId', 'partner', 'currency', 'price'] as const),
   ...(['cancelled', 'cancelledAmount'] as const),
 ];
+/** The hours of `reportRecentSales`: a day, and the one that is running. */
+const RECENT_HOURS = 24;
+const HOUR_MS = 3_600_000;
+
+/** Operations that take the same time for an event of any size, so that a page can show them at any time. */
+const ofNow = {
+  reportFigures: queryOperation(
+    'GET /events/{eventId}/reports/figures',
+    'Show the seats of an event now, by ticket: sold, held and left, what they cost, and how many people came',
+    'reportFigures',
+    Type.Object({ eventId: Id }),
+    async (db, { eventId }) => readFigures(db, await findEvent(db, eventId)),
+  ),
+  reportRecentSales: queryOperation(
+    'GET /events/{eventId}/reports/recent-sales',
+    'Count the seats of an event that were sold in the last 24 hours, by hour and ticket; many are estimated',
+    'reportRecentSales',
+    Type.Object({ eventId: Id }),
+    async (db, { eventId }) => {
+      const event = await findEvent(db, eventId);
+      return readRecentSales(db, event, startOfHour(Date.now() - RECENT_HOURS * HOUR_MS, event.timeZone));
+    },
+  ),
+};
+
+/** Zones differ by quarters of an hour. */
+function startOfHour(ms: number, timeZone: string | null) {
+  const time = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone ?? 'UTC');
+  return new Date(time.round({ smallestUnit: 'hour', roundingMode: 'floor' }).epochMilliseconds);
+}
 
 export const reportOperations = {
+  ...ofNow,
   reportSales: queryOperation(
     'GET /events/{eventId}/reports/sales',
     `Count the sold and cancelled seats of an event by day or hour, ticket and partner, ${FORMATS}`,

@@ -8,7 +8,8 @@ import { listPrices } from './prices.ts';
 import { describeTicket, findTicket, listTickets } from './tickets.ts';
 
 export * from './sale-seconds.ts';
-export { findEventOfTicket, sumSeats, type DescribedTicket } from './tickets.ts';
+export { readEventSales, saleOf, type SaleOfEvent } from './sale-of-event.ts';
+export { findEventOfTicket, type DescribedTicket } from './tickets.ts';
 
 const { actionOperation, queryOperation } = operationsOn('tickets');
 

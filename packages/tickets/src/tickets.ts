@@ -310,15 +310,3 @@ export async function readSeatsLeft(db: Database, limit: number) {
     .toSorted((left, right) => rank(left) - rank(right))
     .slice(0, limit);
 }
-
-/** Returns the seats of each event, over its tickets. Events of shards that are down are missing. */
-export async function sumSeats(db: Database) {
-  const { answers } = await askShards(await shardIds(db), async (shardId) => {
-    const { rows } = await sql<Record<'eventId' | 'tickets' | 'capacity' | 'taken' | 'left', number>>`
-      select event_id as "eventId", count(*)::integer as tickets, sum(capacity)::float8 as capacity,
-        sum(taken)::float8 as taken, sum(capacity - taken)::float8 as left
-      from tickets where shard_id = ${shardId} group by event_id`.execute(db);
-    return rows;
-  });
-  return new Map(answers.flat().map(({ eventId, ...sums }) => [eventId, sums]));
-}

@@ -1,11 +1,13 @@
 import type { Event } from '@floodgate/events';
-import type { DescribedTicket } from '@floodgate/tickets/console';
+import type { Seller } from '@floodgate/events/console';
+import { saleOf, type DescribedTicket } from '@floodgate/tickets/console';
 import { html } from 'ghtml';
 import type { PageRequest, Show } from '../add-page.ts';
 import type { Format } from '../view/format.ts';
-import { buttonLink, chip, Html, link, NOTHING, together, type Tone } from '../view/html.ts';
+import { buttonLink, chip, Html, link, NOTHING, together } from '../view/html.ts';
 import type { Page, Tab } from '../view/page.ts';
 import type { Words } from '../words/index.ts';
+import { saleChip } from './event-state.ts';
 
 /** The pages of an event, in the order of their tabs. Each has the scope that it requires. */
 const TABS = {
@@ -25,20 +27,23 @@ type EventTab = keyof typeof TABS;
 export interface EventPageRequest extends PageRequest {
   event: Event;
   tickets: readonly DescribedTicket[];
+  /** The partners that may sell it. */
+  sellers: readonly Seller[];
 }
 
 /** Returns a page of an event: with its head, its tabs, and what `show` returns. */
 export const eventPage =
-  (
-    tab: EventTab,
-    show: (page: EventPageRequest) => Promise<Pick<Page, 'parts' | 'help' | 'refreshSeconds'>>,
-  ): Show =>
+  (tab: EventTab, show: (page: EventPageRequest) => Promise<Pick<Page, 'parts'> & Partial<Page>>): Show =>
   async (page) => {
     const { read, operations, params } = page;
     const { eventId } = params;
     const event = (await read(operations.eventShow, { eventId }))!;
-    const tickets = (await read(operations.ticketList, { eventId })) ?? [];
-    return { ...eventHead(page, event, tickets, tab), ...(await show({ ...page, event, tickets })) };
+    const [tickets = [], sellers = []] = await Promise.all([
+      read(operations.ticketList, { eventId }),
+      read(operations.eventPartners, { eventId }),
+    ]);
+    const head = eventHead(page, event, tickets, tab, sellers);
+    return { ...head, ...(await show({ ...page, event, tickets, sellers })) };
   };
 
 /** Returns the head of the pages of an event. */
@@ -47,6 +52,7 @@ export function eventHead(
   event: Event,
   tickets: readonly DescribedTicket[],
   current: EventTab | undefined,
+  sellers?: readonly Seller[],
 ): Omit<Page, 'parts'> {
   const eventId = event.id;
   const path = `/events/${eventId}`;
@@ -54,17 +60,13 @@ export function eventHead(
   const tabs = Object.entries(TABS).filter(([, [, scope]]) => may(scope));
   return {
     title: event.name,
-    chips: together(
-      stateChip(event, tickets, words, format),
-      event.mode === 'test' ? chip('info', words.event.test) : NOTHING,
-    ),
+    chips: together(stateChip(event, tickets, words, format, sellers), event.mode === 'test' ? chip('info', words.event.test) : NOTHING),
     about: aboutEvent(event, words, format),
     path: [link('/', words.shell.pages.events)],
     actions: [
       buttonLink(`/live/${eventId}`, words.event.watch),
-      isSelling
-        ? action(operations.ticketStopAll, { eventId }, words.event.stopSale, { kind: 'danger' })
-        : NOTHING,
+      isSelling ? action(operations.ticketStopAll, { eventId }, words.event.stopSale, { kind: 'danger' }) : NOTHING,
+      mayResume(event) ? action(operations.ticketResumeAll, { eventId }, words.event.resumeSale) : NOTHING,
     ],
     tabs: tabs.map(([name, [end]]): Tab => {
       const href = path + end;
@@ -81,34 +83,18 @@ export const aboutEvent = ({ startsAt, endsAt, venue, currency }: Event, { event
       .join(' · ')}`,
   );
 
-/** Returns the state of the sale of an event. */
-export function stateChip(event: Event, tickets: readonly DescribedTicket[], words: Words, format: Format) {
-  const [tone, text] = stateOf(event, tickets, words, format);
-  return chip(tone, text);
-}
+/** Returns whether the tickets that were stopped together can be sold again. */
+const mayResume = ({ stoppedTickets, calledOffAt, archivedAt }: Event) =>
+  Boolean(stoppedTickets?.length) && !calledOffAt && !archivedAt;
 
-function stateOf(
+/** Returns the state of the sale of an event. `sellers`: the partners that may sell it, if they are known. */
+export function stateChip(
   event: Event,
   tickets: readonly DescribedTicket[],
   words: Words,
   format: Format,
-  now = new Date(),
-): [Tone, string] {
-  const { states } = words.event;
-  if (event.calledOffAt) return ['bad', states.calledOff];
-  if (event.archivedAt) return ['quiet', states.archived];
-  if (tickets.length === 0) return ['warn', states.noTickets];
-  const active = tickets.filter((ticket) => ticket.active);
-  if (active.length === 0) return ['warn', states.offSale];
-  const open = active.filter(({ saleStartsAt, saleEndsAt }) => isBetween(saleStartsAt, now, saleEndsAt));
-  if (open.length > 0)
-    return open.every(({ left }) => left <= 0) ? ['warn', states.soldOut] : ['ok', states.onSale];
-  const opens = active.flatMap(({ saleStartsAt }) =>
-    saleStartsAt && saleStartsAt > now ? [saleStartsAt] : [],
-  );
-  if (opens.length === 0) return ['quiet', states.ended];
-  return ['quiet', states.opens(format.timeText(new Date(Math.min(...opens.map(Number)))))];
+  sellers?: readonly Seller[],
+) {
+  const enabled = sellers?.filter(({ disabledAt }) => disabledAt === null).length;
+  return saleChip({ event, sale: saleOf(tickets, new Date()), sellers: enabled }, words, format);
 }
-
-const isBetween = (from: Date | null, now: Date, to: Date | null) =>
-  (!from || from <= now) && (!to || now < to);

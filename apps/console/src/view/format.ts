@@ -165,6 +165,23 @@ export class Format {
     return new Intl.ListFormat(this.#locale).format(items);
   }
 
+  /** Returns a length of time in its two largest units: "2 h 14 min", "3 days 4 h". */
+  countdown(ms: number) {
+    const minutes = Math.max(0, Math.round(ms / MINUTE_MS));
+    const parts = [
+      [Math.floor(minutes / (24 * 60)), 'day'],
+      [Math.floor(minutes / 60) % 24, 'hour'],
+      [minutes % 60, 'minute'],
+    ] as const;
+    const first = parts.findIndex(([amount]) => amount > 0);
+    const shown = first === -1 ? parts.slice(-1) : parts.slice(first, first + 2).filter(([amount]) => amount > 0);
+    return shown.map(([amount, unit]) => this.#unit(amount, unit)).join(' ');
+  }
+
+  #unit(amount: number, unit: string) {
+    return numberFormat(this.#locale, { style: 'unit', unit }).format(amount);
+  }
+
   #parts(time: Date, options: Intl.DateTimeFormatOptions) {
     return timeFormat(this.#locale, { timeZone: this.zone, ...options }).format(time);
   }

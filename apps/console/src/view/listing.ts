@@ -8,7 +8,7 @@ export interface Column<Thing> {
   head: string;
   /** A number is formatted, and stands at the right. */
   cell: (thing: Thing) => Shown;
-  /** Whether it stands at the right: an amount of money does. Default: if all its cells are numbers. */
+  /** It stands at the right although it is text: an amount of money, "5 of 10". */
   isNumber?: boolean;
 }
 

@@ -1,0 +1,124 @@
+import type { Seller } from '@floodgate/events/console';
+import { html } from 'ghtml';
+import { actions, address, buttonLink, card, chip, link, NOTHING, together } from '../view/html.ts';
+import { listing } from '../view/listing.ts';
+import { allocationsHtml, partnerNames, partnerShown } from './allocations.ts';
+import { eventPage, type EventPageRequest } from './event-page.ts';
+
+/** Shows who may sell an event, with the seats that are theirs alone, and where messages about it go. */
+export const showPartners = eventPage('partners', async (page) => {
+  const { words, may } = page;
+  return {
+    parts: [
+      card(words.sellers.title, sellersHtml(page) + (await grantHtml(page))),
+      may('tickets:read') ? await allocationsCard(page) : '',
+      await webhooksCard(page),
+    ],
+    help: 'operate/allocations',
+  };
+});
+
+function sellersHtml(page: EventPageRequest) {
+  const { words, format, sellers, action, operations, event } = page;
+  const texts = words.sellers;
+  const names = new Map(sellers.map(({ partnerId, partner }) => [partnerId, partner]));
+  return listing({
+    caption: texts.title,
+    things: sellers,
+    empty: texts.nobody,
+    format,
+    columns: [
+      { head: texts.partner, cell: ({ partnerId }) => partnerShown(page, partnerId, names) },
+      { head: texts.state, cell: (seller) => stateChipOf(seller, page) },
+      { head: texts.keys, cell: ({ openKeys }) => openKeys },
+      {
+        head: '',
+        cell: ({ partnerId }) =>
+          together(
+            allocateLink(page, partnerId),
+            action(operations.eventRevoke, { eventId: event.id, partnerId }, texts.revoke, {
+              kind: 'danger',
+            }),
+          ),
+      },
+    ],
+  });
+}
+
+function stateChipOf({ disabledAt, openKeys }: Seller, { words: { sellers } }: EventPageRequest) {
+  if (disabledAt) return chip('bad', sellers.disabled);
+  return openKeys > 0 ? chip('ok', sellers.maySell) : chip('warn', sellers.noKey);
+}
+
+/** The form asks for the ticket, unless there is only one. */
+function allocateLink(
+  { may, event, tickets, words, url, action, operations }: EventPageRequest,
+  partnerId: number,
+) {
+  const [only] = tickets;
+  if (tickets.length === 0) return NOTHING;
+  if (only && tickets.length === 1)
+    return action(operations.ticketAllocate, { ticketId: only.id, partnerId }, words.tickets.allocate);
+  if (!may(operations.ticketAllocate.scope)) return NOTHING;
+  const given = { eventId: event.id, partnerId, back: url.split('?', 1)[0] };
+  return buttonLink(address('/do/ticketAllocate', given), words.tickets.allocate);
+}
+
+/** Resolves to the form that lets one more partner sell the event: it is chosen, and nothing else is asked. */
+async function grantHtml({ read, operations, may, sellers, event, words }: EventPageRequest) {
+  if (!may(operations.eventGrant.scope)) return '';
+  const partners = await read(operations.partnerList, {});
+  const known = new Set(sellers.map(({ partnerId }) => partnerId));
+  const others =
+    partners?.filter(({ id, isHouse, disabledAt }) => !isHouse && !disabledAt && !known.has(id)) ?? [];
+  if (others.length === 0)
+    return html`<p class="hint">${partners ? words.sellers.noOthers : words.sellers.askOwner}</p>`;
+  return html`<form class="filter" method="post" action="/do/eventGrant">
+    <input type="hidden" name="eventId" value="${event.id}" />
+    <input type="hidden" name="back" value="/events/${event.id}/partners" />
+    <label for="partnerId">${words.sellers.another}</label>
+    <select id="partnerId" name="partnerId" required>
+      <option value="">${words.forms.choose}</option>
+      !${others.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}
+    </select>
+    <button class="primary">${words.sellers.grant}</button>
+  </form>`;
+}
+
+async function allocationsCard(page: EventPageRequest) {
+  const { read, operations, tickets, words } = page;
+  const allocated = tickets.filter((ticket) => ticket.allocated);
+  const lists = await Promise.all(
+    allocated.map(({ id }) => read(operations.ticketAllocations, { ticketId: id })),
+  );
+  const allocations = lists.flatMap((list) => list ?? []);
+  const table = allocationsHtml(page, { allocations, names: await partnerNames(page), tickets });
+  return card(words.tickets.allocations, html`<p class="hint">${words.sellers.aboutAllocations}</p>` + table);
+}
+
+async function webhooksCard(page: EventPageRequest) {
+  const { read, operations, event, words, format, action } = page;
+  const webhooks = await read(operations.webhookList, { eventId: event.id });
+  if (!webhooks) return '';
+  const texts = words.sellers;
+  const names = await partnerNames(page);
+  const table = listing({
+    caption: texts.webhooks,
+    things: webhooks,
+    empty: texts.noWebhooks,
+    format,
+    columns: [
+      { head: texts.address, cell: ({ id, url }) => link(`/webhooks/${id}`, url) },
+      { head: texts.partner, cell: ({ partnerId }) => partnerShown(page, partnerId, names) },
+      {
+        head: texts.state,
+        cell: ({ state }) => chip(state === 'active' ? 'ok' : 'warn', texts.webhookStates[state]),
+      },
+      { head: texts.failures, cell: ({ failures }) => failures },
+    ],
+  });
+  return card(
+    texts.webhooks,
+    table + actions(action(operations.webhookCreate, { eventId: event.id }, texts.addWebhook)),
+  );
+}

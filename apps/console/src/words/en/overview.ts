@@ -1,0 +1,42 @@
+/** The first page of an event. */
+export const overview = {
+  made: (name: string) =>
+    `“${name}” is there now. What is still missing before its sale can open stands below.`,
+  soldOf: (capacity: string) => `sold of ${capacity}`,
+  leftHeld: (held: string) => `left · ${held} held`,
+  amount: 'sold, without cancelled seats',
+  inReports: 'Reports',
+  severalPrices: 'sold: a ticket had several prices, so the amount is in the',
+  admitted: 'checked in',
+  lastDay: 'Sold per hour, last 24 hours',
+  hour: 'From',
+  nothingSold: 'Nothing was sold in the last 24 hours.',
+  exact: 'Seats by the hour in which they were reserved.',
+  estimate: 'Estimated from a sample, because very much was sold. The exact numbers are in the reports:',
+  otherTickets: 'Other tickets',
+  attention: 'Needs attention',
+  before: 'Before the sale can open',
+  noneNow: 'Nothing needs attention.',
+  noneOver: 'Nothing needs attention: this event sells nothing any more.',
+  ready: 'Nothing is missing.',
+  sale: 'Sale',
+  mail: 'E-mails',
+  service: 'Service',
+  noSellers: 'No partner may sell it.',
+  noKeys: 'No partner has a key for it, so nobody can sell it.',
+  toPartners: 'Choose partners',
+  noTickets: 'It has no tickets.',
+  allStopped: 'All tickets are taken off sale.',
+  mailOff: 'E-mails are off: attendees get no pass from us.',
+  mailPaused: 'E-mails are paused: passes wait.',
+  undelivered: (count: number): string =>
+    count === 1 ? 'e-mail was not delivered.' : 'e-mails were not delivered.',
+  whoAndWhy: 'Who, and why',
+  outdated: (count: number) =>
+    `${count === 1 ? 'e-mail was' : 'e-mails were'} sent with the old name, time or place.`,
+  tell: (count: number, shown: string): string =>
+    count === 1 ? 'Tell the holder' : `Tell the ${shown} holders`,
+  services: { api: 'API', worker: 'worker', delivery: 'delivery' },
+  notRunning: (names: string) => `Not running: ${names}.`,
+  opens: (time: string, wait: string) => `Opens ${time}, in ${wait}.`,
+};
