@@ -48,6 +48,7 @@ const CALLS: [route: string, given?: object][] = [
   ['PATCH /registrations/{passReference}/attendee', { fullName: 'Jane Roe' }],
   ['POST /events/{eventId}/mail/enable'],
   ['GET /mail'],
+  ['GET /events/{eventId}/mail'],
   ['POST /registrations/{passReference}/resend'],
   ['POST /events/{eventId}/mail/resend'],
   ['POST /events/{eventId}/notify-holders'],

@@ -43,6 +43,7 @@ describe('who may do what', () => {
       'GET /events/{eventId}/devices',
       'GET /events/{eventId}/door-report',
       'GET /events/{eventId}/gates',
+      'GET /events/{eventId}/mail',
       'GET /events/{eventId}/mail/failures',
       'GET /events/{eventId}/mail/preview',
       'GET /events/{eventId}/operators',

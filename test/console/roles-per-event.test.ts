@@ -36,6 +36,7 @@ const BELONGS = {
     'jobCancelPreview',
     'jobResend',
     'jobResendPreview',
+    'mailCounts',
     'mailDisable',
     'mailEnable',
     'mailFailures',

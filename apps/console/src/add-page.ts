@@ -131,7 +131,12 @@ function nothingIfForbidden(error: unknown) {
 }
 
 /** Resolves to the content of a page. */
-export type Show = (request: PageRequest) => Promise<Page | [title: string, ...parts: string[]]>;
+export type Show = (request: PageRequest) => Promise<Page | Elsewhere | [title: string, ...parts: string[]]>;
+
+/** Another page that shows what was asked for. */
+interface Elsewhere {
+  redirectTo: string;
+}
 
 /**
  * Returns a function that adds a page, for operators with these scopes. `isList`: a page without an event in
@@ -143,6 +148,7 @@ export const adder =
     app.get<{ Querystring: Texts }>(path, async (request, reply) => {
       const page = await requestOf(request, { scopes, isList }, context);
       const answer = await show(page);
+      if ('redirectTo' in answer) return reply.redirect(answer.redirectTo, 303);
       const shown = Array.isArray(answer) ? { title: answer[0], parts: answer.slice(1) } : answer;
       const ended = Object.values<Operation>(context.operations).find(({ id }) => id === page.query['done']);
       if (!ended) return sendPage(reply, shown);
@@ -191,8 +197,9 @@ function doneHtml(page: PageRequest, operation: Operation, change?: AuditEntry) 
 }
 
 /** Returns a value of the audit log in words. */
-function shownValue(value: unknown, words: Words) {
+function shownValue(value: unknown, words: Words): string | number | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'boolean' || typeof value === 'string') return valueWords(words, String(value));
+  if (Array.isArray(value)) return value.map((one) => String(shownValue(one, words))).join(', ');
   return typeof value === 'number' ? value : JSON.stringify(value);
 }

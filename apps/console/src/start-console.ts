@@ -15,12 +15,14 @@ import { cookiesOf } from './cookies.ts';
 import { addDeliveryPages } from './delivery-pages.ts';
 import { addDoorPages } from './door-pages.ts';
 import { addEventPages } from './event-pages.ts';
-import { addAttendees } from './attendee-search.ts';
 import { addForms } from './forms/form-page.ts';
 import { addIdentityProvider, providerOf, type Provider } from './identity-provider.ts';
 import { addLive } from './live.ts';
 import { addOperatorApi } from './operator-api.ts';
 import { operationsOf } from './operations.ts';
+import { addJobPages } from './pages/job-pages.ts';
+import { addMessagePages } from './pages/message-pages.ts';
+import { addPeoplePages } from './pages/people-pages.ts';
 import { addPartnerPages } from './partner-pages.ts';
 import { addPreferences } from './preferences.ts';
 import { addPrincipals, problemOf, Refusal } from './principals.ts';
@@ -46,6 +48,7 @@ const LIMITS = {
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "frame-src 'self'; " +
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'cache-control': 'no-store',
   'referrer-policy': 'same-origin',
@@ -95,7 +98,8 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     addSignIn(known, context, addForms(known, context));
     for (const add of [addEventPages, addPartnerPages, addWebhookPages]) add(known, context);
     for (const add of [addDeliveryPages, addAccessPages, addDoorPages]) add(known, context);
-    for (const add of [addAttendees, addLive, addAccount, addPreferences]) add(known, context);
+    for (const add of [addPeoplePages, addMessagePages, addJobPages]) add(known, context);
+    for (const add of [addLive, addAccount, addPreferences]) add(known, context);
     await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });

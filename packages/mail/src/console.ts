@@ -5,12 +5,15 @@ import { findEvent } from '@floodgate/events';
 import { updateEventAction } from '@floodgate/events/actions';
 import { defineQuery, operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
+import { countMails } from './counts.ts';
 import { listFailures } from './failures.ts';
 import { mailsOfRegistration } from './mails-of-registration.ts';
 import { listSuppressions, readMailStatus } from './status.ts';
 import { testMailSettings, type TestMailSettings } from './settings.ts';
 
 export { testMailSettings };
+export type { MailCount, MailCounts } from './counts.ts';
+export type { Step as MailStep } from './failure-words.ts';
 export type { MailFailure, MailFailurePage } from './failures.ts';
 export type { MailOfRegistration } from './mails-of-registration.ts';
 export type { MailStatus } from './status.ts';
@@ -25,6 +28,8 @@ const Preview = Type.Object({
   offer: Type.Optional(Flag),
   /** The e-mail to an attendee whose registration was cancelled. */
   cancelled: Type.Optional(Flag),
+  /** The e-mail about a new time or place. */
+  updated: Type.Optional(Flag),
   from: Type.Optional(text(3, 320)),
 });
 
@@ -36,6 +41,13 @@ const ofEvents = {
     'mailStatus',
     Type.Object({ eventId: Type.Optional(Id) }),
     (db, { eventId }, { events }) => readMailStatus(db, eventId, events),
+  ),
+  mailCounts: queryOperation(
+    'GET /events/{eventId}/mail',
+    'Show whether e-mails of an event are sent, and how many there are by kind and state',
+    'mailCounts',
+    Type.Object({ eventId: Id }),
+    (db, { eventId }) => countMails(db, eventId),
   ),
   mailFailures: queryOperation(
     'GET /events/{eventId}/mail/failures',

@@ -12,7 +12,7 @@ import { csvFile, REPORT_FORMATS, type ReportFormat, type Separator } from './ta
 
 export type { AdmissionsRow, AttendanceRow } from './attendance.ts';
 export type { SalesRow } from './sales.ts';
-export type { StoryEntry } from './story.ts';
+export type { StoryEntry, StoryKind } from './story.ts';
 export type { SettlementRow } from './settlement.ts';
 
 const { queryOperation } = operationsOn('registrations');

@@ -93,7 +93,8 @@ export function addForms(app: FastifyInstance, context: ConsoleContext) {
       }
       const result = await operation.run(db, filled, callerOf(operator));
       const next = definition.next?.(result as never, given) ?? back;
-      return await reply.redirect(afterwards(next, operation.id), 303);
+      const isSaid = definition.isShownByNext ?? false;
+      return await reply.redirect(isSaid ? next : afterwards(next, operation.id), 303);
     } catch (error) {
       const { status, title, detail = '', invalid } = problemOf(error, request, log);
       if (status >= 500 || status === 401) throw error;
@@ -159,8 +160,9 @@ function assertMayOpen(request: FastifyRequest, operation: Operation) {
 const isGiven = (given: Texts, name: string) =>
   given[name] !== undefined && given[name] !== '' && given[`${WAS}${name}`] === undefined && given[`${ASKED}${name}`] === undefined;
 
-async function formPage(page: PageRequest, asked: Asked, given: Texts, problem?: Problem) {
+async function formPage(page: PageRequest, asked: Asked, sent: Texts, problem?: Problem) {
   const { operation, definition, action } = asked;
+  const given = { ...sent, ...(await definition.fixed?.(page, sent)) };
   const { viewer, words, format } = page;
   const { title, button } = operationWords(words, operation);
   const all = Object.keys(operation.input.properties);

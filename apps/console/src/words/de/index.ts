@@ -2,7 +2,10 @@ import type { Words } from '../index.ts';
 import { event } from './event.ts';
 import { fields } from './fields.ts';
 import { forms } from './forms.ts';
+import { jobs } from './jobs.ts';
+import { messages } from './messages.ts';
 import { operations } from './operations.ts';
+import { people } from './people.ts';
 import { rules } from './rules.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
@@ -10,4 +13,4 @@ import { tickets } from './tickets.ts';
 import { values } from './values.ts';
 
 /** All texts of the console in German. The compiler finds one that is missing. */
-export const de: Words = { shell, signIn, forms, fields, operations, rules, values, event, tickets };
+export const de: Words = { shell, signIn, forms, fields, operations, rules, values, event, tickets, people, messages, jobs };

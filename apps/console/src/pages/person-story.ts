@@ -1,0 +1,55 @@
+import { maskPassCodes } from '@floodgate/contract';
+import type { StoryEntry } from '@floodgate/reports/console';
+import { html } from 'ghtml';
+import type { PageRequest } from '../add-page.ts';
+import type { Words } from '../words/index.ts';
+
+/**
+ * Returns what has happened to a seat, in order, with the authors. What belongs to another registration of the
+ * seat says to which.
+ */
+export function storyHtml(story: readonly StoryEntry[], passReference: string, { words, format }: PageRequest) {
+  return html`<ol class="rows story">
+    !${story.map(({ at, by, passReference: of, ...entry }) => {
+      const author = by === null ? '' : html` ${words.people.by(by)}`;
+      const isOther = maskPassCodes(of) !== maskPassCodes(passReference);
+      const other = isOther ? html` · <code>${maskPassCodes(of)}</code>` : '';
+      return html`<li>
+        <strong>${storyText(entry, words)}</strong>!${author}
+        <span class="soft">· !${format.exactTime(at)?.text}!${other}</span>
+      </li>`;
+    })}
+  </ol>`;
+}
+
+/** Returns an entry of a story in the language of the page. */
+function storyText({ kind, facts, what }: Pick<StoryEntry, 'kind' | 'facts' | 'what'>, words: Words) {
+  const { story, corrected } = words.people;
+  const { gate = '', device = '' } = facts;
+  switch (kind) {
+    case 'action':
+      return what;
+    case 'failed':
+      return story.failed(facts['code'] ?? '');
+    case 'corrected':
+      return story.corrected((facts['fields'] ?? '').split(',').map((field) => corrected[field] ?? field).join(', '));
+    case 'mail':
+      return mailText(facts, words);
+    case 'refused':
+      return story.refused(facts['outcome'] ?? '', gate, device);
+    case 'admitted':
+    case 'admitted-again':
+    case 'left':
+    case 'undone':
+      return story[kind](gate, device);
+    default:
+      return story[kind];
+  }
+}
+
+function mailText({ mail = '', state = '' }: StoryEntry['facts'], { people, messages }: Words) {
+  const kinds: Partial<Record<string, string>> = messages.kinds;
+  const states: Partial<Record<string, string>> = messages.states;
+  return people.story.mail(kinds[mail] ?? mail, states[state] ?? state);
+}
+

@@ -1,0 +1,56 @@
+/** Forms about people, e-mails and jobs: their titles and buttons, and the names of their fields. */
+export const peopleOperations = {
+  mailResend: { link: 'Send the pass again', title: 'Send the pass again', button: 'Send it now' },
+  registrationCorrect: { link: 'Correct', title: 'Correct the name or address', button: 'Save' },
+  registrationReplace: {
+    link: 'Give the seat to somebody else',
+    title: 'Give the seat to somebody else',
+    button: 'Give the seat to this person',
+  },
+  registrationCancel: { link: 'Cancel', title: 'Cancel the registration', button: 'Cancel the registration' },
+  guestAdd: { link: 'Register a guest', title: 'Register a guest', button: 'Register the guest' },
+  guestImport: { link: 'Import a guest list', title: 'Import a guest list', button: 'Import' },
+  passVerify: { link: 'Check a pass', title: 'Check a pass', button: 'Check' },
+  mailEnable: { link: 'Turn on e-mails', title: 'Turn on e-mails', button: 'Turn on e-mails' },
+  mailPause: { link: 'Pause e-mails', title: 'Pause e-mails', button: 'Pause e-mails' },
+  mailResume: { link: 'Resume e-mails', title: 'Resume e-mails', button: 'Resume e-mails' },
+  mailDisable: { link: 'Turn off e-mails', title: 'Turn off e-mails', button: 'Turn off e-mails' },
+  mailTest: { link: 'Send a test e-mail', title: 'Send a test e-mail', button: 'Send it' },
+  mailResendAll: { link: 'Send all passes again', title: 'Send all passes again', button: 'Send all passes again' },
+  mailUnsuppress: {
+    link: 'Send to this address again',
+    title: 'Send to this address again',
+    button: 'Send to it again',
+  },
+  eventNotifyHolders: {
+    link: 'Tell holders the new time or place',
+    title: 'Tell holders the new time or place',
+    button: 'Send the e-mails',
+  },
+  jobCancel: { link: 'Cancel all …', title: 'Cancel registrations', button: 'Cancel them all' },
+  jobResend: { link: 'Send all passes again …', title: 'Send passes again', button: 'Send them all' },
+  eventCallOff: { link: 'Call off the event …', title: 'Call off the event', button: 'Call off the event' },
+  jobPause: { link: 'Pause', title: 'Pause the job', button: 'Pause it' },
+  jobResume: { link: 'Go on', title: 'Let the job go on', button: 'Go on' },
+  jobAbort: { link: 'Stop here …', title: 'End the job early', button: 'End it here' },
+};
+
+export const peopleFields = {
+  fullName: { label: 'Name', hint: 'As on the pass, such as Anna Groß' },
+  emailAddress: { label: 'E-mail address', hint: 'The pass goes there, such as anna@example.com' },
+  phoneNumber: { label: 'Phone', hint: 'With the country code, such as +49 170 1234567' },
+  reference: { label: 'Order', hint: 'A reference of your own, such as VIP-12' },
+  to: { label: 'E-mail address', hint: 'Yours, such as ann@example.com' },
+  fromNow: { label: 'Only later registrations', hint: 'Yes: those who are confirmed already get no e-mail' },
+  csv: {
+    label: 'Guest list',
+    hint: 'Paste it as CSV. The first row names the columns: name, email, and optionally phone, ticket and reference',
+  },
+  dryRun: { label: 'Only try it', hint: 'Yes: shows what would become of each row, and registers nobody' },
+  map: { label: 'Other names of columns', hint: 'Such as Vorname+Nachname=fullName' },
+  token: { label: 'Pass', hint: 'The text of the QR code. It begins with FG2' },
+  corrected: { label: 'Corrected' },
+  mail: { label: 'E-mails' },
+  replacedBy: { label: 'New registration' },
+  wasAdmitted: { label: 'Was admitted' },
+};
