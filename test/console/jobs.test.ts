@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { unescaped } from '../harness/html-text.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { sell } from '../harness/sold.ts';
 import { runJobs } from '../jobs/running.ts';
@@ -19,14 +20,14 @@ const open = async (path: string, cookie: string) => {
 function linkTo(text: string, form: string) {
   const found = new RegExp(`href="(/do/${form}[^"]*)"`).exec(text)?.[1];
   if (found === undefined) throw new Error(`no link to ${form}`);
-  return found.replaceAll('&#38;', '&');
+  return unescaped(found);
 }
 
 /** Fills the form of a page, and sends it. Returns the status, the page, and where it leads. */
 async function send(form: string, cookie: string, typed: Record<string, string> = {}) {
   const action = /<form class="card fields" method="post" action="([^"]+)"/.exec(form)![1]!;
   const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-  const fields = hidden.map(([, name, value]): [string, string] => [name!, value!.replaceAll('&#38;', '&')]);
+  const fields = hidden.map(([, name, value]): [string, string] => [name!, unescaped(value!)]);
   const body = new URLSearchParams([...fields, ...Object.entries(typed)]);
   const answer = await given.request(action, { method: 'POST', body, headers: { cookie } });
   return { status: answer.status, location: answer.headers.get('location') ?? '', text: await answer.text() };
@@ -74,7 +75,7 @@ test('an event is called off from its attendees: what follows, what is to pay ba
   expect(done.text).not.toContain('data-refresh');
   expect(done.text).not.toContain('/do/jobPause');
   expect(done.text).toContain('€5,988.00');
-  expect((await open('/jobs', cookie)).text).toContain(`href="${started.location}"`);
+  expect(unescaped((await open('/jobs', cookie)).text)).toContain(`href="${started.location}"`);
 });
 
 test('what comes between preview and start is not treated, and a start on other numbers is refused with a new preview', async () => {
@@ -91,7 +92,9 @@ test('what comes between preview and start is not treated, and a start on other 
   await finalizePending(db, fixture.shardId);
   const first = await sql<{ serial: number }>`
     select min(serial) as serial from registrations where event_id = ${fixture.eventId}`.execute(db);
-  await sql`update registrations set cancelled_at = now() where serial = ${first.rows[0]!.serial}`.execute(db);
+  await sql`update registrations set cancelled_at = now() where serial = ${first.rows[0]!.serial}`.execute(
+    db,
+  );
   const refused = await send(preview.text, cookie);
   expect(refused.status).toBe(409);
   expect(refused.text).toContain('the preview had 3 registrations, and now there are 2');
@@ -172,14 +175,15 @@ test('a preview of nothing says so, and an operator of an event sees its jobs on
   const owner = await given.addOperator('owner');
   const start = async ({ eventId }: Fixture) => {
     const list = await open(`/events/${eventId}/attendees?state=confirmed`, owner.cookie);
-    return (await send((await open(linkTo(list.text, 'jobCancel/preview'), owner.cookie)).text, owner.cookie)).location;
+    return (await send((await open(linkTo(list.text, 'jobCancel/preview'), owner.cookie)).text, owner.cookie))
+      .location;
   };
   const [ofOwn, ofOther] = [await start(own), await start(other)];
   await runJobs(given.database.db);
   const empty = `/do/jobCancel/preview?eventId=${own.eventId}&state=confirmed`;
   expect((await open(empty, owner.cookie)).text).toContain('No registration meets the filter');
   const limited = await given.addOperator(null, { [own.eventId]: 'operator' });
-  const { text } = await open('/jobs', limited.cookie);
+  const text = unescaped((await open('/jobs', limited.cookie)).text);
   expect(text).toContain(`href="${ofOwn}"`);
   expect(text).not.toContain(ofOther.slice(0, ofOther.indexOf('?')));
   expect((await open(ofOwn, limited.cookie)).status).toBe(200);

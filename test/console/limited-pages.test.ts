@@ -18,7 +18,9 @@ const pagesOf = ({ eventId, ticketId, webhookId, passReference }: ThingsOfEvent)
   `/tickets/${ticketId}/waiting-list`,
   `/tickets/${ticketId}/allocations`,
   `/webhooks/${webhookId}`,
-  `/registrations?passReference=${encodeURIComponent(passReference)}`,
+  `/people/${encodeURIComponent(passReference)}`,
+  `/events/${eventId}/attendees`,
+  `/events/${eventId}/messages`,
 ];
 
 /** Opens a page. A stream is not read to its end. */
@@ -48,7 +50,7 @@ test('pages that belong to no event need a role for all events', async () => {
   const { cookie } = await given.addOperator(null, { [own.eventId]: 'owner' });
   const paths = ['/partners', `/partners/${own.partnerId}`, '/operators', '/processes', '/do/partnerCreate'];
   for (const path of paths) expect([path, (await open(path, cookie)).status]).toEqual([path, 403]);
-  const lists = ['/', '/deliveries', '/failures', '/audit', '/attendees', '/registrations', '/account'];
+  const lists = ['/', '/deliveries', '/failures', '/audit', '/people', '/jobs', '/account'];
   for (const path of lists) expect([path, (await open(path, cookie)).status]).toEqual([path, 200]);
   const deliveries = await open('/deliveries', cookie);
   expect(deliveries.text).not.toMatch(/Readers of the journal|Addresses that get no e-mails/);

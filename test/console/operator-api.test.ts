@@ -249,9 +249,7 @@ test('the pages lead to the allocations of a ticket, and to another attendee of 
   const { serial } = await commitBatch(given.database.db, fixture);
   const show = async (path: string) => (await given.request(path, { headers: { cookie } })).text();
   const [row] = await findRegistrations(given.database.db, [{ ...fixture, serial }]);
-  expect(await show(`/registrations?passReference=${passReferenceOf(row!)}`)).toContain(
-    '/do/registrationReplace?',
-  );
+  expect(await show(`/people/${passReferenceOf(row!)}`)).toContain('/do/registrationReplace?');
   const path = `/tickets/${row!.ticketId}/allocations`;
   expect(await show(`/events/${fixture.eventId}`)).toContain(path);
   expect(await show(path)).toContain('/do/ticketAllocate?');

@@ -39,7 +39,9 @@ if (changing) {
     const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
     // After a sign-out, the answer is another page.
     if (!answer.ok || answer.redirected) return location.reload();
-    const next = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(changing.id);
+    const next = new DOMParser()
+      .parseFromString(await answer.text(), 'text/html')
+      .getElementById(changing.id);
     // The rest of the page says what can be done, which is something else at the end.
     if (!next?.dataset.refresh) return location.reload();
     changing.replaceChildren(...next.childNodes);

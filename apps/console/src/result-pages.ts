@@ -4,25 +4,33 @@ import type { TObject } from '@sinclair/typebox';
 import { encodeQR } from 'qr';
 import { html } from 'ghtml';
 import { callerOf, type Operations } from './operations.ts';
-import { cellsOf, fields, table, type Cells } from './view.ts';
+import { importedHtml } from './pages/imported-guests.ts';
+import { cellsOf, fields, type Cells } from './view.ts';
+import type { Viewer } from './view/viewer.ts';
 import { webhookCells } from './webhook-pages.ts';
 
-const SHOWN_ONCE = 'Keep the secret now: it will not be shown again.';
+/** The text that says so. */
+const SHOWN_ONCE = 'keepSecret';
 
 /** Runs an operation, and resolves to its result as HTML. */
-type ResultPage = (db: Database, given: object, operator: OperatorPrincipal) => Promise<string>;
+type ResultPage = (
+  db: Database,
+  given: object,
+  operator: OperatorPrincipal,
+  viewer: Viewer,
+) => Promise<string>;
 
 function page<Input extends TObject, Result>(
   { id, run }: Operation<Input, Result>,
-  note: string,
-  show: (result: Result) => string,
+  note: '' | typeof SHOWN_ONCE,
+  show: (result: Result, viewer: Viewer) => string,
 ): [id: string, ResultPage] {
   return [
     id,
-    async (db, given, operator) => {
+    async (db, given, operator, viewer) => {
       const result = await run(db, given, callerOf(operator));
-      return html`<p role="status">Done. ${note}</p>
-        !${show(result)}`;
+      return html`<p role="status">${viewer.words.forms.done}. ${note && viewer.words.forms[note]}</p>
+        !${show(result, viewer)}`;
     },
   ];
 }
@@ -40,8 +48,7 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
     page(operations.webhookRotate, SHOWN_ONCE, (webhook) => fields(webhookCells(webhook))),
     page(operations.deviceCreate, SHOWN_ONCE, codeHtml),
     page(operations.deviceCode, SHOWN_ONCE, codeHtml),
-    page(operations.guestAdd, '', (guest) => fields(cellsOf(guest, 'passReference', 'isNew'))),
-    page(operations.guestImport, '', ({ rows, ...summary }) => fields(summary) + rowsHtml(rows)),
+    page(operations.guestImport, '', importedHtml),
     page(operations.passVerify, '', (check) =>
       fields(cellsOf(check, 'valid', 'pass', 'mode', 'validFrom', 'validUntil', 'problem')),
     ),
@@ -71,14 +78,6 @@ export function resultPages(operations: Operations): ReadonlyMap<string, ResultP
     page(operations.registrationCount, '', (counted) => fields(cellsOf(counted, 'count'))),
   ]);
 }
-
-/** Returns the rows of a guest list that need a look: those with a reason. A dry run shows the others as a number. */
-const rowsHtml = (rows: Awaited<ReturnType<Operations['guestImport']>>['rows']) =>
-  table(
-    'Rows to look at',
-    rows.filter(({ reason }) => reason !== null),
-    ({ line, outcome, reason }) => ({ line, outcome, reason }),
-  );
 
 const everyField = (result: unknown) => fields({ ...Object(result) } as Cells);
 

@@ -94,11 +94,19 @@ export function stepsOf({ state, reason, passReference, suppression }: Undeliver
   if (reason === 'test event') return ['nothing'];
   if (state === 'waiting') return ['automatic'];
   const again = passReference === null ? 'tell-partner' : 'send-again';
-  if (state === 'suppressed' && suppression) return ['lift', again];
-  if (state === 'suppressed' && reason === 'suppressed') return ['lifted', again];
+  if (state === 'suppressed' && (suppression || reason === 'suppressed'))
+    return [suppression ? 'lift' : 'lifted', again];
+  return [...stepsBefore(reason, passReference, suppression), again];
+}
+
+function stepsBefore(
+  reason: string | null,
+  passReference: string | null,
+  suppression: Undelivered['suppression'],
+): Step[] {
   if (reason !== null && OF_ADDRESS.test(reason))
-    return [passReference === null ? 'ask-partner' : 'correct-address', again];
-  return [causeOf(reason), ...(suppression ? (['lift'] as const) : []), again];
+    return [passReference === null ? 'ask-partner' : 'correct-address'];
+  return suppression ? [causeOf(reason), 'lift'] : [causeOf(reason)];
 }
 
 function causeOf(reason: string | null): Step {
@@ -113,20 +121,24 @@ export function remedyOf(undelivered: Undelivered): string {
   return steps.join(', then ').replace('was lifted, then', 'was lifted:');
 }
 
+/** Returns the same in both forms, and the digest of the address if it gets no e-mails at all. */
+export const remediesOf = (undelivered: Undelivered) => ({
+  remedy: remedyOf(undelivered),
+  steps: stepsOf(undelivered),
+  suppressionDigest: undelivered.suppression?.digest ?? null,
+});
+
 function stepText(step: Step, { kind, passReference, suppression }: Undelivered): string {
-  switch (step) {
-    case 'lift':
-      return (
-        `suppressed since ${suppression!.at.toISOString().slice(0, 10)} (${suppression!.reason}): ` +
-        `lift with "floodgate mail suppressions remove ${suppression!.digest}"`
-      );
-    case 'correct-address':
-      return `correct the address with "floodgate registration correct ${passReference} --email-address <address>"`;
-    case 'send-again':
-      return `send it again with "floodgate mail resend ${passReference}${kind === 'confirmation' ? '' : ` --kind ${kind}`}"`;
-    default:
-      return STEP_TEXTS[step];
-  }
+  if (step === 'lift')
+    return (
+      `suppressed since ${suppression!.at.toISOString().slice(0, 10)} (${suppression!.reason}): ` +
+      `lift with "floodgate mail suppressions remove ${suppression!.digest}"`
+    );
+  if (step === 'correct-address')
+    return `correct the address with "floodgate registration correct ${passReference} --email-address <address>"`;
+  if (step !== 'send-again') return STEP_TEXTS[step];
+  const ofKind = kind === 'confirmation' ? '' : ` --kind ${kind}`;
+  return `send it again with "floodgate mail resend ${passReference}${ofKind}"`;
 }
 
 const STEP_TEXTS = {
@@ -138,4 +150,4 @@ const STEP_TEXTS = {
   'read-log': 'read the log of the delivery process',
   wait: 'wait until the cause is gone',
   'tell-partner': 'tell the partner about the offer',
-} satisfies Partial<Record<Step, string>>;
+} satisfies Record<Exclude<Step, 'lift' | 'correct-address' | 'send-again'>, string>;

@@ -4,7 +4,7 @@ import { EVENT_KINDS, findEvent, WAITING_OFFER, type Event } from '@floodgate/ev
 import type { Caller } from '@floodgate/operators';
 import { InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { remedyOf, stepsOf, whyOf, type Step, type Undelivered } from './failure-words.ts';
+import { remediesOf, whyOf, type Step, type Undelivered } from './failure-words.ts';
 import { findSuppressions } from './suppressions.ts';
 
 /** Somebody who did not get an e-mail. */
@@ -148,9 +148,7 @@ function presented(
     since,
     attempts,
     why: whyOf(reason),
-    remedy: remedyOf({ ...failure, suppression }),
-    steps: stepsOf({ ...failure, suppression }),
-    suppressionDigest: suppression?.digest ?? null,
+    ...remediesOf({ ...failure, suppression }),
     nextAttemptAt: isOver ? null : dueAt,
   };
 }

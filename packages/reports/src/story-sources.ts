@@ -41,7 +41,10 @@ export async function readMailsOf(db: Database, { shardId, eventId, serials }: S
 }
 
 /** Returns when the seat was let in, left, and was let in by mistake. */
-export async function readAdmissionsOf(db: Database, { shardId, eventId, serials }: Seat): Promise<StoryFact[]> {
+export async function readAdmissionsOf(
+  db: Database,
+  { shardId, eventId, serials }: Seat,
+): Promise<StoryFact[]> {
   type Row = Record<'serial', number> &
     Record<'gate' | 'device', string> &
     Record<'leftAt' | 'undoneAt', Date | null> & { at: Date; isConflict: boolean };
@@ -68,7 +71,10 @@ export async function readAdmissionsOf(db: Database, { shardId, eventId, serials
 }
 
 /** Returns the scans of passes of the seat that were refused. */
-export async function readRefusedScansOf(db: Database, { shardId, eventId, serials }: Seat): Promise<StoryFact[]> {
+export async function readRefusedScansOf(
+  db: Database,
+  { shardId, eventId, serials }: Seat,
+): Promise<StoryFact[]> {
   type Row = Pick<StoryFact, 'serial' | 'at'> & Record<'outcome' | 'gate' | 'device', string>;
   const { rows } = await sql<Row>`
     select s.serial, s.at, s.outcome, coalesce(g.name, 'no gate') as gate, d.name as device

@@ -120,7 +120,14 @@ async function entriesOf(db: Database, stage: Stage, partner: string | null): Pr
     entries.push({ ...of, at: finishedAt, kind: 'confirmed', what: 'confirmed', by: null });
   if (finishedAt && batch === 'failed') {
     const facts = { code: stage.failure ?? '' };
-    entries.push({ ...of, facts, at: finishedAt, kind: 'failed', what: `failed: ${stage.failure}`, by: null });
+    entries.push({
+      ...of,
+      facts,
+      at: finishedAt,
+      kind: 'failed',
+      what: `failed: ${stage.failure}`,
+      by: null,
+    });
   }
   return cancelledAt ? [...entries, { ...of, at: cancelledAt, ...endingOf(stage, authorOf) }] : entries;
 }
@@ -143,7 +150,12 @@ const ENDINGS = ['registration.cancel', 'registration.replace'];
 /** Returns what operators and the partner did to a registration, as the audit log has it. */
 async function auditEntriesOf(db: Database, { serial }: Stage) {
   const entries = await readAuditLog(db, { subject: `registration:${serial}`, limit: MOST_AUDIT_ENTRIES });
-  return entries.map(({ at, actor: by, action, after }) => ({ at, by, action, ...wordsOfAction(action, after) }));
+  return entries.map(({ at, actor: by, action, after }) => ({
+    at,
+    by,
+    action,
+    ...wordsOfAction(action, after),
+  }));
 }
 
 function wordsOfAction(

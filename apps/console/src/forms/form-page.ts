@@ -87,7 +87,7 @@ export function addForms(app: FastifyInstance, context: ConsoleContext) {
       const filled = filledInput(operation.input, await changedFields(page, asked, given));
       const resultPage = pages.get(operation.id);
       if (resultPage) {
-        const result = await resultPage(db, filled, operator);
+        const result = await resultPage(db, filled, operator, request.viewer);
         const { title } = operationWords(words, operation);
         return await sendPage(reply, { title, parts: [result, html`<p><a href="${back}">${words.forms.continue}</a></p>`] });
       }

@@ -15,7 +15,9 @@ interface Counted {
 type Filter = Texts & { eventId: string };
 
 /** Returns a function that reads a preview once per request: its text, its number and its fields need it. */
-function oncePerPage<Preview extends Counted>(preview: (page: PageRequest, given: Filter) => Promise<Preview>) {
+function oncePerPage<Preview extends Counted>(
+  preview: (page: PageRequest, given: Filter) => Promise<Preview>,
+) {
   const previews = new WeakMap<PageRequest, Promise<Preview>>();
   return (page: PageRequest, given: Texts) => {
     const known = previews.get(page) ?? preview(page, { ...given, eventId: given['eventId'] ?? '' });
@@ -35,7 +37,9 @@ const callOffPreview = oncePerPage(
 );
 
 /** Returns what the forms of all jobs have: the number of the preview, and an id, so that no click counts twice. */
-const startOf = <Preview extends Counted>(preview: (page: PageRequest, given: Texts) => Promise<Preview>) => ({
+const startOf = <Preview extends Counted>(
+  preview: (page: PageRequest, given: Texts) => Promise<Preview>,
+) => ({
   // They ask for nothing: the link says which registrations.
   parts: { preview: [] },
   isDangerous: true,

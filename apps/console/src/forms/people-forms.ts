@@ -1,7 +1,7 @@
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
 import { personPath } from '../pages/names.ts';
-import { rows, type Texts } from '../view/html.ts';
+import { address, rows, type Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
 
 const paragraph = (text: string) => html`<p class="sub">${text}</p>`;
@@ -69,7 +69,9 @@ export const peopleForms = {
   registrationCancel: { about: aboutCancel, isDangerous: true },
   guestAdd: {
     about: async ({ words }) => Promise.resolve(paragraph(words.people.forms.guest)),
-    next: ({ passReference }: { passReference: string }) => personPath(passReference),
+    next: ({ passReference, isNew }: { passReference: string; isNew: boolean }) =>
+      address(personPath(passReference), { known: isNew ? undefined : 'true' }),
+    isShownByNext: true,
   },
-  guestImport: { about: async ({ words }) => Promise.resolve(paragraph(words.people.forms.guest)) },
+  guestImport: { about: async ({ words }) => Promise.resolve(paragraph(words.people.forms.guests)) },
 } satisfies FormDefinitions;

@@ -30,7 +30,11 @@ export async function showAttendees(page: EventPageRequest) {
   const isFiltered = Object.keys(filter).length > 0;
   const list = await listOf(page, path, filter).catch((error: unknown) => {
     if (!(error instanceof InvalidInput)) throw error;
-    return alertHtml(Object.values(error.rules).map((rule) => ruleWords(words, rule)).join(' '));
+    return alertHtml(
+      Object.values(error.rules)
+        .map((rule) => ruleWords(words, rule))
+        .join(' '),
+    );
   });
   const eventId = event.id;
   return {
@@ -93,7 +97,9 @@ async function filteredList(page: EventPageRequest, path: string, filter: Filter
     : html`<a href="${address(path, { ...filter, after, count: 'true' })}">${attendees.count}</a>`;
   const first = after ? html`<a class="button" href="${address(path, filter)}">${attendees.first}</a>` : '';
   const next = found.more ? address(path, { ...filter, after: found.cursor }) : undefined;
-  return html`<p class="soft">!${countHtml} · ${attendees.oldest}</p>
+  return html`<p class="soft">
+      !${countHtml} · ${attendees.oldest} · <a href="${path}">${attendees.reset}</a>
+    </p>
     !${listing<Match>({
       caption: words.event.tabs.attendees,
       things: found.registrations,
@@ -108,7 +114,8 @@ async function filteredList(page: EventPageRequest, path: string, filter: Filter
 async function sharedColumns(page: EventPageRequest): Promise<Column<Hit | Match>[]> {
   const { event, tickets, words } = page;
   const { columns } = words.people;
-  const names: EventNames = { name: event.name, tickets: new Map(tickets.map(({ id, title }) => [id, title])) };
+  const titles = new Map(tickets.map(({ id, title }) => [id, title]));
+  const names: EventNames = { name: event.name, timeZone: event.timeZone, tickets: titles };
   const events = new Map([[event.id, names]]);
   const partners = await partnerNames(page, [event.id]);
   return [
@@ -132,7 +139,11 @@ function filesHtml({ words, format }: EventPageRequest, path: string, filter: Fi
 }
 
 /** Returns what can be done to all of the list at once. Each begins with a preview. */
-function actCard({ event, action, operations, words }: EventPageRequest, filter: FilterTexts, isFiltered: boolean) {
+function actCard(
+  { event, action, operations, words }: EventPageRequest,
+  filter: FilterTexts,
+  isFiltered: boolean,
+) {
   const { attendees } = words.people;
   const of = { eventId: event.id, ...filter };
   const mayResend = (filter.state ?? 'confirmed') === 'confirmed';
@@ -143,7 +154,10 @@ function actCard({ event, action, operations, words }: EventPageRequest, filter:
       : action(operations.jobCancel, of, attendees.cancelAll, { part: 'preview', kind: 'danger' }),
     isFiltered
       ? NOTHING
-      : action(operations.eventCallOff, { eventId: event.id }, attendees.callOff, { part: 'preview', kind: 'danger' }),
+      : action(operations.eventCallOff, { eventId: event.id }, attendees.callOff, {
+          part: 'preview',
+          kind: 'danger',
+        }),
   );
   return content && card(isFiltered ? attendees.actOn.matching : attendees.actOn.all, content);
 }

@@ -77,11 +77,12 @@ function previewHtml(
   consequences: readonly string[],
   details: string,
 ) {
-  const { jobs, people } = words;
-  const event = html`<p class="sub"><a href="/events/${eventId}"><bdi>${eventName}</bdi></a></p>`;
+  const { jobs } = words;
+  const event = html`<p class="sub">
+    <a href="/events/${eventId}"><bdi>${eventName}</bdi></a>
+  </p>`;
   if (count === 0) return event + alertHtml(jobs.nobody) + details;
-  return html`!${event}
-  !${grid(figure(format.number(count), people.facts))}
+  return html`!${event} !${grid(figure(format.number(count), jobs.registrations))}
   !${card('', rows(...consequences.filter(Boolean)))} !${details}`;
 }
 
@@ -125,7 +126,10 @@ export async function seatsHtml(page: PageRequest, eventId: number, seats: CallO
     empty: '',
     format,
     columns: [
-      { head: jobs.partner, cell: ({ partnerId }) => new Html(html`<bdi>${partners.get(partnerId) ?? partnerId}</bdi>`) },
+      {
+        head: jobs.partner,
+        cell: ({ partnerId }) => new Html(html`<bdi>${partners.get(partnerId) ?? partnerId}</bdi>`),
+      },
       { head: jobs.ticket, cell: ({ ticketId }) => tickets.get(ticketId) ?? ticketId },
       { head: jobs.seats, cell: ({ sold }) => sold },
       { head: jobs.held, cell: ({ held }) => held },

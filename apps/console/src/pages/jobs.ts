@@ -13,7 +13,8 @@ const MOST = 100;
 const TONES: Record<Job['state'], Tone> = { running: 'info', paused: 'warn', done: 'ok', aborted: 'quiet' };
 
 /** Returns the state of a job. */
-export const jobChip = ({ state }: Pick<Job, 'state'>, { jobs }: Words) => chip(TONES[state], jobs.states[state]);
+export const jobChip = ({ state }: Pick<Job, 'state'>, { jobs }: Words) =>
+  chip(TONES[state], jobs.states[state]);
 
 /** The event lets an operator of named events see the job. */
 export const jobPath = ({ id, eventId }: Pick<Job, 'id' | 'eventId'>) => address(`/jobs/${id}`, { eventId });
@@ -59,7 +60,7 @@ export const showJobs: Show = async (page) => {
         ],
       }),
     ],
-    help: 'operate/console',
+    help: 'operate/jobs',
   };
 };
 

@@ -61,8 +61,11 @@ function chosenOf({ kind, language }: Texts, eventLanguage: Language) {
   };
 }
 
-const previewOf = ({ read, operations }: PageRequest, eventId: number, chosen: { kind: MailKind; language: Language }) =>
-  read(operations.mailPreview, { eventId, language: chosen.language, ...FLAGS[chosen.kind] });
+const previewOf = (
+  { read, operations }: PageRequest,
+  eventId: number,
+  chosen: { kind: MailKind; language: Language },
+) => read(operations.mailPreview, { eventId, language: chosen.language, ...FLAGS[chosen.kind] });
 
 /** Shows an e-mail of an event as its recipient sees it, and as text. */
 export async function showPreview(page: EventPageRequest) {
@@ -94,7 +97,7 @@ export async function showPreview(page: EventPageRequest) {
         <iframe class="mail" src="${source}" sandbox="" title="${messages.previewFrame}"></iframe>`,
       card(messages.asText, html`<pre class="mail-text" lang="${chosen.language}">${preview.text}</pre>`),
     ],
-    help: 'operate/messages',
+    help: 'operate/mail',
   };
 }
 

@@ -1,7 +1,18 @@
 import type { MailCounts, MailFailure } from '@floodgate/mail/console';
 import { maskPassCodes } from '@floodgate/contract';
 import { html } from 'ghtml';
-import { actions, address, card, chip, Html, link, NOTHING, together, type Shown, type Tone } from '../view/html.ts';
+import {
+  actions,
+  address,
+  card,
+  chip,
+  Html,
+  link,
+  NOTHING,
+  together,
+  type Shown,
+  type Tone,
+} from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import { pager } from '../view/pager.ts';
 import type { EventPageRequest } from './event-page.ts';
@@ -33,7 +44,7 @@ export async function showMessages(page: EventPageRequest) {
       card(messages.byKind, countsHtml(page, counts)),
       card(messages.previews, previewLinks(page)),
     ],
-    help: 'operate/messages',
+    help: 'operate/mail',
   };
 }
 
@@ -45,7 +56,10 @@ function switchHtml({ event, action, operations, words, may }: EventPageRequest,
   const about = event.mode === 'test' ? messages.about.test : messages.about[state];
   const buttons = {
     off: [action(operations.mailEnable, given, messages.enable, { kind: 'primary' })],
-    active: [action(operations.mailPause, given, messages.pause), action(operations.mailDisable, given, messages.disable)],
+    active: [
+      action(operations.mailPause, given, messages.pause),
+      action(operations.mailDisable, given, messages.disable),
+    ],
     paused: [
       action(operations.mailResume, given, messages.resume, { kind: 'primary' }),
       action(operations.mailDisable, given, messages.disable),
@@ -73,7 +87,8 @@ function countsHtml({ words, format }: EventPageRequest, { counts, uncounted }: 
   const kinds = [...new Set(counts.map(({ kind }) => kind))];
   const states = STATES.filter((state) => kinds.some((kind) => numberOf(kind, state) > 0));
   const names = format.list(uncounted.map((kind) => messages.kinds[kind]));
-  const note = uncounted.length > 0 && html`<p class="soft">${messages.uncounted(names, format.number(50_000))}</p>`;
+  const note =
+    uncounted.length > 0 && html`<p class="soft">${messages.uncounted(names, format.number(50_000))}</p>`;
   return html`!${note || ''}
   !${listing({
     caption: messages.byKind,
@@ -101,20 +116,23 @@ async function failuresHtml(page: EventPageRequest) {
   const first = after ? html`<a class="button" href="${path}">${messages.first}</a>` : '';
   const all = { eventId, mail: 'undeliverable' as const };
   return html`!${listing({
-      caption: messages.failures,
-      things: failures,
-      empty: messages.noFailures,
-      format,
-      columns: [
-        { head: messages.person, cell: (failure) => personHtml(failure, page) },
-        { head: messages.kind, cell: ({ kind, state }) => kindHtml(messages.kinds[kind], mailChip(state, words)) },
-        { head: messages.why, cell: ({ why, reason }) => whyHtml(whyText(why, words), reason) },
-        { head: messages.since, cell: ({ since }) => format.ago(since) },
-        { head: messages.remedy, cell: (failure) => remedyHtml(failure, page) },
-      ],
-    })}
-    !${first} !${pager(words, undefined, cursor === null ? undefined : address(path, { after: cursor }))}
-    !${failures.length > 0 ? actions(action(operations.jobResend, all, messages.retry, { part: 'preview' })) : ''}`;
+    caption: messages.failures,
+    things: failures,
+    empty: messages.noFailures,
+    format,
+    columns: [
+      { head: messages.person, cell: (failure) => personHtml(failure, page) },
+      {
+        head: messages.kind,
+        cell: ({ kind, state }) => kindHtml(messages.kinds[kind], mailChip(state, words)),
+      },
+      { head: messages.why, cell: ({ why, reason }) => whyHtml(whyText(why, words), reason) },
+      { head: messages.since, cell: ({ since }) => format.ago(since) },
+      { head: messages.remedy, cell: (failure) => remedyHtml(failure, page) },
+    ],
+  })}
+  !${first} !${pager(words, undefined, cursor === null ? undefined : address(path, { after: cursor }))}
+  !${failures.length > 0 ? actions(action(operations.jobResend, all, messages.retry, { part: 'preview' })) : ''}`;
 }
 
 const kindHtml = (kind: string, state: Html) => new Html(html`${kind}<br />!${state.text}`);
@@ -123,31 +141,41 @@ const whyHtml = (why: string | null, reason: string | null) =>
   new Html(html`${why ?? '–'} !${reason === null ? '' : html`<br /><span class="soft">${reason}</span>`}`);
 
 function personHtml({ passReference, fullName, emailAddress }: MailFailure, { words }: EventPageRequest) {
-  const address = emailAddress === undefined ? '' : html`<br /><span class="soft">${emailAddress}</span>`;
-  if (passReference === null) return new Html(html`<bdi>${fullName ?? words.messages.notNamed}</bdi>!${address}`);
+  const reached = emailAddress === undefined ? '' : html`<br /><span class="soft">${emailAddress}</span>`;
+  if (passReference === null)
+    return new Html(html`<bdi>${fullName ?? words.messages.notNamed}</bdi>!${reached}`);
   const name = link(personPath(passReference), fullName ?? maskPassCodes(passReference));
-  return new Html(html`<bdi>!${name.text}</bdi>!${address}`);
+  return new Html(html`<bdi>!${name.text}</bdi>!${reached}`);
 }
 
 /** Returns what to do, with the forms that do it. */
-function remedyHtml(
-  { kind, state, steps, passReference: whole, suppressionDigest }: MailFailure,
-  { words, action, operations }: EventPageRequest,
-) {
+function remedyHtml(failure: MailFailure, { words, action, operations }: EventPageRequest) {
   const { messages } = words;
-  const isTried = state === 'waiting';
-  const passReference = whole === null ? null : maskPassCodes(whole);
-  const canResend = kind !== 'waiting-offer' && (steps.includes('send-again') || isTried);
-  const buttons = together(
-    passReference !== null && (steps.includes('correct-address') || isTried)
-      ? action(operations.registrationCorrect, { passReference }, messages.correct)
-      : NOTHING,
+  const { steps, suppressionDigest } = failure;
+  const lift =
     suppressionDigest !== null && steps.includes('lift')
       ? action(operations.mailUnsuppress, { address: suppressionDigest }, messages.lift)
+      : NOTHING;
+  const buttons = together(...ofRegistration(failure, words, action, operations), lift);
+  return new Html(html`${remedyText(steps, words)}<br /><span class="actions">!${buttons.text}</span>`);
+}
+
+/** Returns the forms about the registration of an e-mail. An offer is about none. */
+function ofRegistration(
+  { kind, state, steps, passReference: whole }: MailFailure,
+  { messages }: EventPageRequest['words'],
+  action: EventPageRequest['action'],
+  operations: EventPageRequest['operations'],
+) {
+  if (whole === null || kind === 'waiting-offer') return [];
+  const passReference = maskPassCodes(whole);
+  const mayHelp = (step: MailFailure['steps'][number]) => state === 'waiting' || steps.includes(step);
+  return [
+    mayHelp('correct-address')
+      ? action(operations.registrationCorrect, { passReference }, messages.correct)
       : NOTHING,
-    passReference !== null && canResend && kind !== 'waiting-offer'
+    mayHelp('send-again')
       ? action(operations.mailResend, { passReference, kind }, messages.sendAgain)
       : NOTHING,
-  );
-  return new Html(html`${remedyText(steps, words)}<br /><span class="actions">!${buttons.text}</span>`);
+  ];
 }

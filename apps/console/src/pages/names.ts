@@ -1,9 +1,10 @@
 import { maskPassCodes } from '@floodgate/contract';
 import type { PageRequest } from '../add-page.ts';
 
-/** The names of an event and of its tickets. */
+/** The names of an event and of its tickets, and its zone. */
 export interface EventNames {
   name: string;
+  timeZone: string | null;
   tickets: ReadonlyMap<number, string>;
 }
 
@@ -22,7 +23,10 @@ export async function eventNames({ read, operations }: PageRequest, eventIds: It
       read(operations.ticketList, { eventId }),
     ]);
     const titles = new Map(tickets.map(({ id, title }) => [id, title]));
-    return [eventId, { name: event?.name ?? String(eventId), tickets: titles }];
+    return [
+      eventId,
+      { name: event?.name ?? String(eventId), timeZone: event?.timeZone ?? null, tickets: titles },
+    ];
   });
   return new Map(await Promise.all(named));
 }

@@ -5,7 +5,10 @@ import { Html } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 
 /** Resolves to what each partner has sold and cancelled. Empty: the operator may not see it. */
-export async function settlementRows({ read, operations }: PageRequest, eventId: number): Promise<SettlementRow[]> {
+export async function settlementRows(
+  { read, operations }: PageRequest,
+  eventId: number,
+): Promise<SettlementRow[]> {
   const report = await read(operations.reportSettlement, { eventId });
   return report === undefined || report instanceof Response ? [] : report.rows;
 }
@@ -31,7 +34,7 @@ export function paybackHtml({ words, format }: PageRequest, amounts: readonly Am
     format,
     columns: [
       { head: words.jobs.partner, cell: ({ partner }) => new Html(html`<bdi>${partner}</bdi>`) },
-      { head: words.jobs.toPayBack, cell: ({ amount, currency }) => format.money(amount, currency) },
+      { head: words.jobs.amount, cell: ({ amount, currency }) => format.money(amount, currency) },
     ],
   });
 }

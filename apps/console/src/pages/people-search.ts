@@ -34,7 +34,13 @@ export const showPeople: Show = async (page) => {
 };
 
 const searchForm = ({ words }: PageRequest, text: string) =>
-  html`<form class="card search-here" role="search" method="get" action="/people" aria-label="${words.people.title}">
+  html`<form
+    class="card search-here"
+    role="search"
+    method="get"
+    action="/people"
+    aria-label="${words.people.title}"
+  >
     <label for="q">${words.people.ask}</label>
     <div class="buttons">
       <input id="q" type="search" name="q" value="${text}" autocomplete="off" required />
@@ -71,21 +77,24 @@ async function foundHtml(page: PageRequest, text: string, found: Found) {
     at === null ? undefined : address('/people', { q: text, [field]: at });
   const nobody = [people.none(text), REQUEST_ID.test(text) && people.noRequests].filter(Boolean).join(' ');
   return html`!${attendees.length > 0 ? html`<p>${people.found(format.number(total), moreThanTotal)}</p>` : ''}
-    !${incomplete ? html`<p class="soft">${people.incomplete}</p>` : ''}
-    !${listing({
-      caption: people.title,
-      things: attendees,
-      empty: nobody,
-      format,
-      columns: [
-        { head: people.columns.name, cell: (hit) => nameHtml(hit, events) },
-        { head: people.columns.event, cell: ({ eventId }) => link(`/events/${eventId}`, events.get(eventId)!.name) },
-        { head: people.columns.ticket, cell: (hit) => events.get(hit.eventId)!.tickets.get(hit.ticketId) },
-        { head: people.columns.partner, cell: (hit) => sellerHtml(hit, partners, page) },
-        { head: people.columns.state, cell: ({ state }) => registrationChip(state, words) },
-      ],
-    })}
-    !${pager(words, pageAt('before', previous), pageAt('after', cursor))}`;
+  !${incomplete ? html`<p class="soft">${people.incomplete}</p>` : ''}
+  !${listing({
+    caption: people.title,
+    things: attendees,
+    empty: nobody,
+    format,
+    columns: [
+      { head: people.columns.name, cell: (hit) => nameHtml(hit, events) },
+      {
+        head: people.columns.event,
+        cell: ({ eventId }) => link(`/events/${eventId}`, events.get(eventId)!.name),
+      },
+      { head: people.columns.ticket, cell: (hit) => events.get(hit.eventId)!.tickets.get(hit.ticketId) },
+      { head: people.columns.partner, cell: (hit) => sellerHtml(hit, partners, page) },
+      { head: people.columns.state, cell: ({ state }) => registrationChip(state, words) },
+    ],
+  })}
+  !${pager(words, pageAt('before', previous), pageAt('after', cursor))}`;
 }
 
 /** Returns the name of a person as a link, with the address and the phone number. */
@@ -97,7 +106,10 @@ export function nameHtml(
   const path = passReference === null ? `/events/${eventId}/tickets/${ticketId}` : personPath(passReference);
   const name = fullName ?? passReference ?? events.get(eventId)?.name ?? '';
   const reached = [emailAddress, phoneNumber].filter(Boolean).join(' · ');
-  return new Html(html`<a href="${path}"><bdi>${name}</bdi></a><br /><span class="soft">${reached}</span>`);
+  return new Html(
+    html`<a href="${path}"><bdi>${name}</bdi></a
+      ><br /><span class="soft">${reached}</span>`,
+  );
 }
 
 type PersonCells = Pick<Hit, 'passReference' | 'phoneNumber' | 'eventId' | 'ticketId'> & {
@@ -116,4 +128,3 @@ export function sellerHtml(
   const order = partnerReference === null ? '' : html`<br /><span class="soft">${partnerReference}</span>`;
   return new Html(seller + order);
 }
-

@@ -8,7 +8,11 @@ import type { Words } from '../words/index.ts';
  * Returns what has happened to a seat, in order, with the authors. What belongs to another registration of the
  * seat says to which.
  */
-export function storyHtml(story: readonly StoryEntry[], passReference: string, { words, format }: PageRequest) {
+export function storyHtml(
+  story: readonly StoryEntry[],
+  passReference: string,
+  { words, format }: PageRequest,
+) {
   return html`<ol class="rows story">
     !${story.map(({ at, by, passReference: of, ...entry }) => {
       const author = by === null ? '' : html` ${words.people.by(by)}`;
@@ -24,27 +28,18 @@ export function storyHtml(story: readonly StoryEntry[], passReference: string, {
 
 /** Returns an entry of a story in the language of the page. */
 function storyText({ kind, facts, what }: Pick<StoryEntry, 'kind' | 'facts' | 'what'>, words: Words) {
-  const { story, corrected } = words.people;
-  const { gate = '', device = '' } = facts;
-  switch (kind) {
-    case 'action':
-      return what;
-    case 'failed':
-      return story.failed(facts['code'] ?? '');
-    case 'corrected':
-      return story.corrected((facts['fields'] ?? '').split(',').map((field) => corrected[field] ?? field).join(', '));
-    case 'mail':
-      return mailText(facts, words);
-    case 'refused':
-      return story.refused(facts['outcome'] ?? '', gate, device);
-    case 'admitted':
-    case 'admitted-again':
-    case 'left':
-    case 'undone':
-      return story[kind](gate, device);
-    default:
-      return story[kind];
+  const { actions, story, corrected } = words.people;
+  if (kind === 'action') return actions[what] ?? what;
+  if (kind === 'mail') return mailText(facts, words);
+  const { code = '', fields = '', outcome = '', gate = '', device = '' } = facts;
+  if (kind === 'corrected') {
+    const names = fields.split(',').map((field) => corrected[field] ?? field);
+    return story.corrected(names.join(', '));
   }
+  if (kind === 'failed') return story.failed(code);
+  if (kind === 'refused') return story.refused(outcome, gate, device);
+  const text = story[kind];
+  return typeof text === 'string' ? text : text(gate, device);
 }
 
 function mailText({ mail = '', state = '' }: StoryEntry['facts'], { people, messages }: Words) {
@@ -52,4 +47,3 @@ function mailText({ mail = '', state = '' }: StoryEntry['facts'], { people, mess
   const states: Partial<Record<string, string>> = messages.states;
   return people.story.mail(kinds[mail] ?? mail, states[state] ?? state);
 }
-

@@ -43,20 +43,27 @@ export const showPerson: Show = async (page) => {
     path: [link('/people', people.title), link(`/events/${eventId}/attendees`, event?.name ?? eventId)],
     actions: actionsOf(known, page),
     parts: [
+      page.query['known'] ? html`<p class="done" role="status">${people.guestKnown}</p>` : '',
       grid(
-        card(people.whatHappened, storyHtml(story?.story ?? [], registration.passReference, page), 8),
-        card(people.facts, factsHtml(known, page), 4),
-        mails ? card(people.mails, mailsHtml(mails, page), 8) : '',
-        await orderCard(known, page),
+        column(
+          8,
+          card(people.whatHappened, storyHtml(story?.story ?? [], registration.passReference, page)),
+          mails ? card(people.mails, mailsHtml(mails, page)) : '',
+        ),
+        column(4, card(people.facts, factsHtml(known, page)), await orderCard(known, page)),
       ),
     ],
     help: 'operate/console',
   };
 };
 
+const column = (size: 4 | 8, ...cards: string[]) => html`<div class="s${size}">!${cards}</div>`;
+
 /** Returns the e-mail with the pass, if it was refused. */
 const refusedPass = (mails: readonly Mail[] = []) =>
-  mails.find(({ kind, state }) => kind === 'confirmation' && (state === 'undeliverable' || state === 'suppressed'));
+  mails.find(
+    ({ kind, state }) => kind === 'confirmation' && (state === 'undeliverable' || state === 'suppressed'),
+  );
 
 function chipsOf({ registration, mails }: PersonFacts, { words }: PageRequest) {
   const isWithoutPass = registration.state === 'confirmed' && refusedPass(mails) !== undefined;
@@ -138,23 +145,33 @@ function mailsHtml(mails: readonly Mail[], page: PageRequest) {
 }
 
 /** Returns an e-mail with its state, and what to do if it did not arrive. */
-function mailRow(mail: Mail, { words, format, action, operations, params }: PageRequest) {
-  const { kind, state, sentAt, queuedAt, why, reason, steps, suppressionDigest } = mail;
-  const because = why !== null && html`<br />${whyText(why, words)} <span class="soft">(${reason})</span>`;
-  const remedy = steps.length > 0 && html`<br /><span class="soft">${remedyText(steps, words)}</span>`;
+function mailRow(mail: Mail, page: PageRequest) {
+  const { words, format } = page;
+  const { kind, state, sentAt, queuedAt, why, reason, steps } = mail;
+  const because =
+    why === null ? '' : html`<br />${whyText(why, words)} <span class="soft">(${reason})</span>`;
+  const remedy = steps.length > 0 ? html`<br /><span class="soft">${remedyText(steps, words)}</span>` : '';
+  const buttons = mailButtons(mail, page).text;
+  return new Html(
+    html`<strong>${words.messages.kinds[kind]}</strong> !${mailChip(state, words).text}
+      <span class="soft">· !${format.time(sentAt ?? queuedAt)!.text}</span> !${because} !${remedy}
+      !${buttons && html`<br /><span class="actions">!${buttons}</span>`}`,
+  );
+}
+
+/** The head of the page sends the pass again. */
+function mailButtons(
+  { kind, steps, suppressionDigest }: Mail,
+  { action, operations, params, words }: PageRequest,
+) {
   const passReference = maskPassCodes(params.passReference);
-  const buttons = together(
+  return together(
     steps.includes('lift') && suppressionDigest !== null
       ? action(operations.mailUnsuppress, { address: suppressionDigest }, words.messages.lift)
       : NOTHING,
     kind !== 'confirmation' && steps.includes('send-again')
       ? action(operations.mailResend, { passReference, kind }, words.messages.sendAgain)
       : NOTHING,
-  );
-  return new Html(
-    html`<strong>${words.messages.kinds[kind]}</strong> !${mailChip(state, words).text}
-      <span class="soft">· !${format.time(sentAt ?? queuedAt)?.text}</span> !${because || ''} !${remedy || ''}
-      !${buttons.text && html`<br /><span class="actions">!${buttons.text}</span>`}`,
   );
 }
 
@@ -163,19 +180,23 @@ async function orderCard({ registration }: PersonFacts, page: PageRequest) {
   const { read, operations, words } = page;
   const { partnerReference, partnerId, eventId, passReference } = registration;
   if (!partnerReference) return '';
-  const found = await read(operations.attendeeFind, { text: partnerReference, eventId }).catch((error: unknown) => {
-    // A reference without a letter or digit cannot be searched.
-    if (error instanceof InvalidInput) return undefined;
-    throw error;
-  });
+  const found = await read(operations.attendeeFind, { text: partnerReference, eventId }).catch(
+    (error: unknown) => {
+      // A reference without a letter or digit cannot be searched.
+      if (error instanceof InvalidInput) return undefined;
+      throw error;
+    },
+  );
   const others = (found?.attendees ?? []).filter(
     (hit) =>
-      hit.partnerReference === partnerReference && hit.partnerId === partnerId && hit.passReference !== passReference,
+      hit.partnerReference === partnerReference &&
+      hit.partnerId === partnerId &&
+      hit.passReference !== passReference,
   );
   if (others.length === 0) return '';
   const items = others.map(({ passReference: other, fullName, state }) => {
     const name = other === null ? new Html(html`${fullName}`) : link(personPath(other), fullName);
     return together(name, registrationChip(state, words));
   });
-  return card(words.people.sameOrder(partnerReference), rows(...items), 4);
+  return card(words.people.sameOrder(partnerReference), rows(...items));
 }

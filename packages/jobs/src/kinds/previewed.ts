@@ -47,8 +47,9 @@ export async function previewOf(db: Database, filter: RegistrationFilter, maySee
   const { count, lastSerial: upTo } = await countMatches(db, event.shardId, filter, { onlyLive: true });
   const { registrations } = await findMatches(db, event.shardId, filter, 0, FIRST);
   const live = registrations.filter(({ state }) => state !== 'cancelled');
-  const first = live.map(({ fullName, emailAddress, phoneNumber, partnerReference, ...facts }): PreviewedRow =>
-    maySeeAttendees ? { ...facts, fullName, emailAddress, phoneNumber, partnerReference } : facts,
+  const first = live.map(
+    ({ fullName, emailAddress, phoneNumber, partnerReference, ...facts }): PreviewedRow =>
+      maySeeAttendees ? { ...facts, fullName, emailAddress, phoneNumber, partnerReference } : facts,
   );
   return {
     event,

@@ -2,7 +2,8 @@ import type { jobs as en } from '../en/jobs.ts';
 
 export const jobs: typeof en = {
   title: 'Aufträge',
-  about: 'Was mit vielen Registrierungen auf einmal geschah. Ein Auftrag läuft weiter, wenn Sie seine Seite verlassen.',
+  about:
+    'Was mit vielen Registrierungen auf einmal geschah. Ein Auftrag läuft weiter, wenn Sie seine Seite verlassen.',
   none: 'Noch wurde kein Auftrag gestartet.',
   kind: 'Auftrag',
   event: 'Veranstaltung',
@@ -66,16 +67,20 @@ export const jobs: typeof en = {
   ticket: 'Ticket',
   seats: 'Plätze',
   held: 'Gehalten',
+  amount: 'Betrag',
   toPayBack: 'Zurückzuzahlen',
+  cancelledAmounts: 'Bisher storniert, mit früheren Stornierungen',
   settlement: 'Abrechnung der Veranstaltung',
   settlementFile: 'Listen für die Partner (CSV)',
+  registrations: 'Registrierungen',
   first: 'Die ersten davon',
   nobody: 'Keine Registrierung entspricht dem Filter, also ist nichts zu tun.',
   willBe: {
     cancel: (count) =>
       `${count} Registrierungen werden storniert, auch nach der Frist. Ihre Plätze können wieder verkauft werden.`,
     partners: 'Jeder Partner erfährt seine Stornierungen per Webhook und Liste.',
-    admitted: (count) => `Über ${count} der Plätze wurde schon jemand eingelassen. Der Bericht des Einlasses behält sie.`,
+    admitted: (count) =>
+      `Über ${count} der Plätze wurde schon jemand eingelassen. Der Bericht des Einlasses behält sie.`,
     leaveAdmitted: 'Plätze, über die inzwischen jemand eingelassen wird, bleiben ausgenommen.',
     mailed: 'Wer eine Bestätigung bekommen hat, bekommt eine E-Mail, und der Kalendereintrag wird entfernt.',
     notMailed: 'Niemand bekommt eine E-Mail: Die Einstellungen der Veranstaltung schließen sie aus.',
@@ -93,7 +98,8 @@ export const jobs: typeof en = {
     mailPaused: 'Die E-Mails dieser Veranstaltung pausieren, deshalb warten sie, bis Sie fortfahren.',
   },
   forms: {
-    pause: 'Der Auftrag hält nach den Registrierungen an, die er gerade bearbeitet, und läuft weiter, wann Sie wollen.',
+    pause:
+      'Der Auftrag hält nach den Registrierungen an, die er gerade bearbeitet, und läuft weiter, wann Sie wollen.',
     resume: 'Der Auftrag läuft dort weiter, wo er angehalten hat.',
     abort: (left) =>
       `Der Auftrag endet jetzt. Was er getan hat, bleibt getan; ${left} Registrierungen bleiben, wie sie sind. Er kann später nicht weiterlaufen.`,

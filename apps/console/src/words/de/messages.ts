@@ -24,7 +24,8 @@ export const messages: typeof en = {
   kind: 'Art',
   noMails: 'Noch keine E-Mail.',
   more: (count) => `mehr als ${count}`,
-  uncounted: (kinds, count) => `Von dieser Art gibt es mehr als ${count} E-Mails: ${kinds}. Nur so viele sind gezählt.`,
+  uncounted: (kinds, count) =>
+    `Von dieser Art gibt es mehr als ${count} E-Mails: ${kinds}. Nur so viele sind gezählt.`,
   kinds: {
     confirmation: 'Pass',
     'event-updated': 'Neuer Termin oder Ort',
@@ -73,7 +74,8 @@ export const messages: typeof en = {
     'the address was refused permanently before': 'Die Adresse wurde schon einmal endgültig abgelehnt.',
     'the address ends in .invalid, .example or .test, which no mailbox has':
       'Die Adresse endet auf .invalid, .example oder .test. Dort gibt es keine Postfächer.',
-    'nothing about a test event is sent to attendees': 'Zu einer Testveranstaltung wird nichts an Teilnehmende gesendet.',
+    'nothing about a test event is sent to attendees':
+      'Zu einer Testveranstaltung wird nichts an Teilnehmende gesendet.',
     'the delivery process died in each attempt': 'Der Zustelldienst ist bei jedem Versuch abgestürzt.',
     'the e-mail could not be composed': 'Die E-Mail konnte nicht erstellt werden.',
     'the settings of the event exclude e-mails about such a cancellation':
@@ -89,12 +91,14 @@ export const messages: typeof en = {
     'the mailbox has moved': 'Das Postfach ist umgezogen.',
     'the address of the sender was refused': 'Die Absenderadresse wurde abgelehnt.',
     'the address does not exist': 'Die Adresse gibt es nicht.',
-    'the mailbox is disabled or does not accept e-mails': 'Das Postfach ist gesperrt oder nimmt keine E-Mails an.',
+    'the mailbox is disabled or does not accept e-mails':
+      'Das Postfach ist gesperrt oder nimmt keine E-Mails an.',
     'the mailbox is full': 'Das Postfach ist voll.',
     'the mailbox cannot be used': 'Das Postfach lässt sich nicht benutzen.',
     'a mail server or the way to it is overloaded or out of order':
       'Ein Mailserver oder der Weg zu ihm ist überlastet oder gestört.',
-    'the server refused the e-mail by its policy': 'Der Mailserver hat die E-Mail nach seinen Regeln abgelehnt.',
+    'the server refused the e-mail by its policy':
+      'Der Mailserver hat die E-Mail nach seinen Regeln abgelehnt.',
     'the mailbox cannot be used now': 'Das Postfach lässt sich gerade nicht benutzen.',
     'the server has an error now': 'Der Mailserver hat gerade einen Fehler.',
     'the server has no space now': 'Der Mailserver hat gerade keinen Speicherplatz.',
@@ -118,7 +122,8 @@ export const messages: typeof en = {
     resume: 'Was wartet, wird jetzt gesendet.',
     disable:
       'Niemand bekommt mehr eine E-Mail, und was wartet, wird verworfen. Wer seinen Pass schon hat, bekommt ihn nach dem Einschalten nicht noch einmal.',
-    notifyHolders: (when) => `Alle mit gültigem Pass bekommen eine E-Mail mit dem jetzigen Termin und Ort: ${when}.`,
+    notifyHolders: (when) =>
+      `Alle mit gültigem Pass bekommen eine E-Mail mit dem jetzigen Termin und Ort: ${when}.`,
     test: 'Sie zeigt, dass der Mailserver E-Mails dieser Installation annimmt.',
     resendAll: 'Alle, denen ein Pass gesendet wurde, bekommen ihn noch einmal.',
     lift: 'Die Adresse wurde endgültig abgelehnt. Ab jetzt gehen wieder E-Mails an sie; die fehlende senden Sie bitte selbst erneut.',

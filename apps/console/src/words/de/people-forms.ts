@@ -49,6 +49,9 @@ export const peopleOperations: typeof enOperations = {
 };
 
 export const peopleFields: typeof enFields = {
+  ticketId: { label: 'Ticket', hint: '' },
+  partnerId: { label: 'Partner', hint: '' },
+  eventId: { label: 'Veranstaltung', hint: '' },
   fullName: { label: 'Name', hint: 'Wie auf dem Pass, zum Beispiel Anna Groß' },
   emailAddress: { label: 'E-Mail-Adresse', hint: 'Dorthin geht der Pass, zum Beispiel anna@example.com' },
   phoneNumber: { label: 'Telefon', hint: 'Mit Ländervorwahl, zum Beispiel +49 170 1234567' },

@@ -66,6 +66,7 @@ export const people: typeof en = {
   sendAgain: 'Pass erneut senden',
   giveSeat: 'Platz jemand anderem geben',
   cancel: 'Stornieren',
+  guestKnown: 'Dieser Gast war schon registriert. Nichts wurde geändert.',
   noAttendee: 'Der Platz hat noch niemanden.',
   story: {
     held: 'Eine Zeit lang gehalten',
@@ -83,6 +84,7 @@ export const people: typeof en = {
     undone: (gate, device) => `Einlass zurückgenommen: ${gate}, mit ${device}`,
     refused: (why, gate, device) => `Nicht eingelassen (${why}): ${gate}, mit ${device}`,
   },
+  actions: { 'mail.resend': 'E-Mail erneut eingereiht', 'guest.add': 'Als Gast registriert' },
   corrected: { name: 'Name', 'e-mail address': 'E-Mail-Adresse' },
   forms: {
     resend: (name, address) => `${name} bekommt die E-Mail mit dem Pass noch einmal, an ${address}.`,
@@ -100,8 +102,26 @@ export const people: typeof en = {
     mailed: 'Wer eine Bestätigung bekommen hat, bekommt eine E-Mail über die Stornierung.',
     notMailed: 'Es geht keine E-Mail hinaus: Die Einstellungen der Veranstaltung schließen sie aus.',
     notMailedTest: 'Dies ist eine Testveranstaltung: Niemand bekommt eine E-Mail.',
+    guests:
+      'Jeder Gast wird einmal für den Veranstalter registriert, auch wenn Sie die Liste noch einmal senden. Probieren ' +
+      'Sie es zuerst aus: Dann sehen Sie, was aus jeder Zeile würde.',
     guest:
       'Der Gast wird für den Veranstalter registriert, auch vor und nach dem Verkauf, und belegt einen Platz des Tickets.',
+  },
+  imported: {
+    outcomes: {
+      registered: 'registriert',
+      'would-register': 'würden registriert',
+      alreadyRegistered: 'schon registriert',
+      duplicates: 'doppelt in der Liste',
+      refused: 'nicht möglich',
+    },
+    onlyTried: 'Niemand wurde registriert: Es war nur ein Versuch.',
+    ignored: (columns) => `Nicht benutzte Spalten: ${columns}`,
+    rows: 'Zeilen, die Sie ansehen sollten',
+    noRows: 'Jede Zeile ist in Ordnung.',
+    line: 'Zeile',
+    why: 'Warum',
   },
   attendees: {
     filter: 'Filter',

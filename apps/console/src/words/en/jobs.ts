@@ -9,7 +9,10 @@ export const jobs = {
   progress: 'Progress',
   started: 'Started',
   by: 'By',
-  kinds: { cancel: 'Cancellation', 'call-off': 'Calling off', resend: 'Sending passes again' } as Record<string, string>,
+  kinds: { cancel: 'Cancellation', 'call-off': 'Calling off', resend: 'Sending passes again' } as Record<
+    string,
+    string
+  >,
   titles: {
     cancel: (event: string) => `Cancel registrations of ${event}`,
     'call-off': (event: string) => `Call off ${event}`,
@@ -65,15 +68,20 @@ export const jobs = {
   ticket: 'Ticket',
   seats: 'Seats',
   held: 'Held',
+  amount: 'Amount',
   toPayBack: 'To pay back',
+  cancelledAmounts: 'Cancelled so far, with earlier cancellations',
   settlement: 'Settlement of the event',
   settlementFile: 'Lists for the partners (CSV)',
+  registrations: 'registrations',
   first: 'The first of them',
   nobody: 'No registration meets the filter, so there is nothing to do.',
   willBe: {
-    cancel: (count: string) => `${count} registrations are cancelled, also after the deadline. Their seats can be sold again.`,
+    cancel: (count: string) =>
+      `${count} registrations are cancelled, also after the deadline. Their seats can be sold again.`,
     partners: 'Each partner is told of its cancellations by webhook and list.',
-    admitted: (count: string) => `${count} of the seats have let in a person. The report of the doors keeps them.`,
+    admitted: (count: string) =>
+      `${count} of the seats have let in a person. The report of the doors keeps them.`,
     leaveAdmitted: 'Seats that let in a person meanwhile are left out.',
     mailed: 'Attendees who got a confirmation get an e-mail, and the entry in their calendar is removed.',
     notMailed: 'No attendee gets an e-mail: the settings of the event exclude it.',
@@ -82,7 +90,8 @@ export const jobs = {
     sale: (count: string) => `The sale of all tickets stops for good. On sale now: ${count}.`,
     released: (held: string, waiting: string) =>
       `${held} seats in holds, baskets and offers are released, and ${waiting} entries of waiting lists end.`,
-    callOff: (count: string) => `${count} registrations are cancelled, and those that come until the sale has stopped.`,
+    callOff: (count: string) =>
+      `${count} registrations are cancelled, and those that come until the sale has stopped.`,
     again: 'The event is called off already. Its remaining registrations are cancelled.',
     resend: (count: string) => `${count} attendees get the e-mail with their pass again.`,
     suppressed: 'Addresses that were refused for good get none.',

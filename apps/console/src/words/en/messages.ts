@@ -23,7 +23,8 @@ export const messages = {
   kind: 'Kind',
   noMails: 'No e-mail yet.',
   more: (count: string) => `more than ${count}`,
-  uncounted: (kinds: string, count: string) => `There are more than ${count} e-mails of this kind: ${kinds}. Only these are counted.`,
+  uncounted: (kinds: string, count: string) =>
+    `There are more than ${count} e-mails of this kind: ${kinds}. Only these are counted.`,
   kinds: {
     confirmation: 'Pass',
     'event-updated': 'New time or place',
@@ -83,7 +84,8 @@ export const messages = {
     resume: 'What waits is sent now.',
     disable:
       'Nobody gets an e-mail any more, and what waits is dropped. Turning it on again sends nothing twice to those who have their pass.',
-    notifyHolders: (when: string) => `All holders of a valid pass get an e-mail with the present time and place: ${when}.`,
+    notifyHolders: (when: string) =>
+      `All holders of a valid pass get an e-mail with the present time and place: ${when}.`,
     test: 'It shows that the mail server accepts e-mails of this installation.',
     resendAll: 'Everybody to whom a pass was sent gets it again.',
     lift: 'The address was refused for good before. E-mails are sent to it again from now on; send the missing one yourself.',

@@ -16,7 +16,11 @@ export const peopleOperations = {
   mailResume: { link: 'Resume e-mails', title: 'Resume e-mails', button: 'Resume e-mails' },
   mailDisable: { link: 'Turn off e-mails', title: 'Turn off e-mails', button: 'Turn off e-mails' },
   mailTest: { link: 'Send a test e-mail', title: 'Send a test e-mail', button: 'Send it' },
-  mailResendAll: { link: 'Send all passes again', title: 'Send all passes again', button: 'Send all passes again' },
+  mailResendAll: {
+    link: 'Send all passes again',
+    title: 'Send all passes again',
+    button: 'Send all passes again',
+  },
   mailUnsuppress: {
     link: 'Send to this address again',
     title: 'Send to this address again',
@@ -36,6 +40,9 @@ export const peopleOperations = {
 };
 
 export const peopleFields = {
+  ticketId: { label: 'Ticket', hint: '' },
+  partnerId: { label: 'Partner', hint: '' },
+  eventId: { label: 'Event', hint: '' },
   fullName: { label: 'Name', hint: 'As on the pass, such as Anna Groß' },
   emailAddress: { label: 'E-mail address', hint: 'The pass goes there, such as anna@example.com' },
   phoneNumber: { label: 'Phone', hint: 'With the country code, such as +49 170 1234567' },

@@ -65,6 +65,7 @@ export const people = {
   sendAgain: 'Send the pass again',
   giveSeat: 'Give the seat to somebody else',
   cancel: 'Cancel',
+  guestKnown: 'This guest was registered before. Nothing was changed.',
   noAttendee: 'The seat has no attendee yet.',
   story: {
     held: 'Held for a while',
@@ -82,6 +83,10 @@ export const people = {
     undone: (gate: string, device: string) => `The admission was undone at ${gate}, with ${device}`,
     refused: (why: string, gate: string, device: string) => `Not let in (${why}) at ${gate}, with ${device}`,
   },
+  actions: {
+    'mail.resend': 'E-mail queued again',
+    'guest.add': 'Registered as a guest',
+  } as Record<string, string>,
   corrected: { name: 'name', 'e-mail address': 'e-mail address' } as Record<string, string>,
   forms: {
     resend: (name: string, address: string) => `${name} gets the e-mail with the pass again, at ${address}.`,
@@ -93,13 +98,33 @@ export const people = {
       'if e-mails of the event are on.',
     cancel: (name: string, ticket: string, event: string) =>
       `The registration of ${name} for ${event} (${ticket}) is cancelled.`,
-    cancelPass: 'The pass is no longer valid at the door, and the seat can be sold again. This cannot be undone.',
+    cancelPass:
+      'The pass is no longer valid at the door, and the seat can be sold again. This cannot be undone.',
     cancelPartner: (partner: string) => `${partner} is told by webhook and list, and pays back the price.`,
     cancelAdmitted: 'The seat has let in a person. The report of the doors keeps it.',
     mailed: 'Attendees who got a confirmation get an e-mail about the cancellation.',
     notMailed: 'The attendee gets no e-mail: the settings of the event exclude it.',
     notMailedTest: 'This is a test event: no attendee gets an e-mail.',
-    guest: 'The guest is registered for the organizer, also before and after the sale, and counts as a seat of the ticket.',
+    guests:
+      'Each guest is registered once for the organizer, also if you send the list again. Try it first: then you see ' +
+      'what would become of each row.',
+    guest:
+      'The guest is registered for the organizer, also before and after the sale, and counts as a seat of the ticket.',
+  },
+  imported: {
+    outcomes: {
+      registered: 'registered',
+      'would-register': 'would be registered',
+      alreadyRegistered: 'registered before',
+      duplicates: 'twice in the list',
+      refused: 'not possible',
+    },
+    onlyTried: 'Nobody was registered: it was only tried.',
+    ignored: (columns: string) => `Columns that were not used: ${columns}`,
+    rows: 'Rows to look at',
+    noRows: 'Every row is fine.',
+    line: 'Line',
+    why: 'Why',
   },
   attendees: {
     filter: 'Filter',
