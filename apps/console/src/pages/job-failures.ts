@@ -43,10 +43,8 @@ export const HIDDEN = '…';
 
 /** Returns the fields of the filter of a job, as texts. */
 export function filterOfJob({ filter }: Job): [name: string, value: string][] {
-  const fields = Object.entries((filter ?? {}) as Record<string, unknown>);
-  return fields.flatMap(([name, value]) =>
-    name === 'eventId' ? [] : [[name, String(value)] as [string, string]],
-  );
+  const fields = Object.entries<unknown>({ ...Object(filter) }).filter(([name]) => name !== 'eventId');
+  return fields.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]);
 }
 
 /** Returns a link to the preview of the same work: of what was left. A filter about people is not kept. */

@@ -69,7 +69,7 @@ export const jobs: typeof en = {
   held: 'Gehalten',
   amount: 'Betrag',
   toPayBack: 'Zurückzuzahlen',
-  cancelledAmounts: 'Bisher storniert, mit früheren Stornierungen',
+  cancelledAmounts: 'Zurückzuzahlen, mit früheren Stornierungen',
   settlement: 'Abrechnung der Veranstaltung',
   settlementFile: 'Listen für die Partner (CSV)',
   registrations: 'Registrierungen',

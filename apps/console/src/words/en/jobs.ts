@@ -70,7 +70,7 @@ export const jobs = {
   held: 'Held',
   amount: 'Amount',
   toPayBack: 'To pay back',
-  cancelledAmounts: 'Cancelled so far, with earlier cancellations',
+  cancelledAmounts: 'To pay back, with earlier cancellations',
   settlement: 'Settlement of the event',
   settlementFile: 'Lists for the partners (CSV)',
   registrations: 'registrations',
