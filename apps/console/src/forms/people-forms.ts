@@ -1,7 +1,7 @@
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
 import { personPath } from '../pages/names.ts';
-import { address, rows, type Texts } from '../view/html.ts';
+import { address, card, rows, type Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
 
 const paragraph = (text: string) => html`<p class="sub">${text}</p>`;
@@ -34,12 +34,13 @@ async function aboutCancel(page: PageRequest, given: Texts) {
   const registration = (await read(operations.registrationShow, { passReference }))!;
   const { eventId, ticketTitle, partner, admitted } = registration;
   const event = await read(operations.eventShow, { eventId });
-  return rows(
+  const consequences = rows(
     forms.cancel(await nameOf(page, given), ticketTitle, event?.name ?? String(eventId)),
     forms.cancelPass,
     forms.cancelPartner(partner),
     ...[mailedText(forms, event), admitted ? forms.cancelAdmitted : ''].filter(Boolean),
   );
+  return card('', consequences);
 }
 
 /** Says who gets which e-mail. */

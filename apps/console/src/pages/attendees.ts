@@ -12,7 +12,7 @@ import { partnerNames, type EventNames } from './names.ts';
 import { nameHtml, sellerHtml } from './people-search.ts';
 import { mailChip, registrationChip } from './states.ts';
 
-const PER_PAGE = 50;
+const PER_PAGE = 25;
 const FORMATS = ['csv', 'excel', 'ndjson'] as const;
 
 type Hit = Awaited<ReturnType<Operations['attendeeFind']>>['attendees'][number];

@@ -18,7 +18,7 @@ import { pager } from '../view/pager.ts';
 import type { EventPageRequest } from './event-page.ts';
 import { previewLinks } from './mail-preview.ts';
 import { personPath } from './names.ts';
-import { mailChip, remedyText, whyText } from './states.ts';
+import { codeText, mailChip, remedyText, whyText } from './states.ts';
 
 const PER_PAGE = 25;
 /** The states of e-mails in the order of the table. `sending` is shown as waiting. */
@@ -138,7 +138,7 @@ async function failuresHtml(page: EventPageRequest) {
 const kindHtml = (kind: string, state: Html) => new Html(html`${kind}<br />!${state.text}`);
 
 const whyHtml = (why: string | null, reason: string | null) =>
-  new Html(html`${why ?? '–'} !${reason === null ? '' : html`<br /><span class="soft">${reason}</span>`}`);
+  new Html(html`${why ?? '–'}<br /><span class="soft">${codeText(reason)}</span>`);
 
 function personHtml({ passReference, fullName, emailAddress }: MailFailure, { words }: EventPageRequest) {
   const reached = emailAddress === undefined ? '' : html`<br /><span class="soft">${emailAddress}</span>`;
@@ -156,7 +156,7 @@ function remedyHtml(failure: MailFailure, { words, action, operations }: EventPa
     suppressionDigest !== null && steps.includes('lift')
       ? action(operations.mailUnsuppress, { address: suppressionDigest }, messages.lift)
       : NOTHING;
-  const buttons = together(...ofRegistration(failure, words, action, operations), lift);
+  const buttons = together(lift, ...ofRegistration(failure, words, action, operations));
   return new Html(html`${remedyText(steps, words)}<br /><span class="actions">!${buttons.text}</span>`);
 }
 

@@ -7,7 +7,7 @@ import type { Operations } from '../operations.ts';
 import { card, chip, facts, grid, Html, link, NOTHING, rows, together } from '../view/html.ts';
 import { personPath } from './names.ts';
 import { storyHtml } from './person-story.ts';
-import { mailChip, registrationChip, remedyText, whyText } from './states.ts';
+import { codeText, mailChip, registrationChip, remedyText, whyText } from './states.ts';
 
 type Registration = Awaited<ReturnType<Operations['registrationShow']>>;
 type Attendee = NonNullable<Awaited<ReturnType<Operations['attendeeShow']>>>;
@@ -149,7 +149,7 @@ function mailRow(mail: Mail, page: PageRequest) {
   const { words, format } = page;
   const { kind, state, sentAt, queuedAt, why, reason, steps } = mail;
   const because =
-    why === null ? '' : html`<br />${whyText(why, words)} <span class="soft">(${reason})</span>`;
+    why === null ? '' : html`<br />${whyText(why, words)} <span class="soft">${codeText(reason)}</span>`;
   const remedy = steps.length > 0 ? html`<br /><span class="soft">${remedyText(steps, words)}</span>` : '';
   const buttons = mailButtons(mail, page).text;
   return new Html(

@@ -41,6 +41,9 @@ export const mailChip = (state: MailState, { messages }: Words) =>
 export const whyText = (why: string | null, { messages }: Words) =>
   why === null ? null : (messages.whys[why] ?? capitalized(why));
 
+/** Returns the code of a mail server, for those who ask it why. Our own codes say nothing more than the words. */
+export const codeText = (reason: string | null) => (reason !== null && /^\d/.test(reason) ? reason : '');
+
 /** Returns what to do about an e-mail that did not arrive. */
 export const remedyText = (steps: readonly MailStep[], { messages }: Words) =>
   steps.map((step) => messages.steps[step]).join(' ');
