@@ -21,7 +21,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const PICTURES = process.env['CONSOLE_PICTURES'];
 
 const LONG = `${'Maximiliane-Alexandra '.repeat(11)}Ende`;
-const PEOPLE = ['Anna-Lena Groß', 'Jörg Wenig', LONG, 'محمد بن عبد الله', '<b>Bold</b> & "Quoted"'];
+const PEOPLE = [
+  'Anna-Lena Groß',
+  'Jörg Wenig',
+  LONG,
+  'محمد بن عبد الله',
+  '<b>Bold</b> & "Quoted"',
+  'Bea Wrong',
+];
 
 describe.skipIf(!chromium && !process.env['CI'])('people, e-mails and jobs in a browser', () => {
   let page: BrowserPage;
@@ -142,6 +149,45 @@ describe.skipIf(!chromium && !process.env['CI'])('people, e-mails and jobs in a 
     expect(activations).toBeLessThanOrEqual(6);
   });
 
+  /** Presses a key, as a person without a mouse does. */
+  async function key(name: 'Tab' | 'Enter') {
+    const code = { key: name, code: name, windowsVirtualKeyCode: name === 'Tab' ? 9 : 13 };
+    const text = name === 'Enter' ? { text: '\r' } : {};
+    await page.send('Input.dispatchKeyEvent', { type: 'keyDown', ...code, ...text });
+    await page.send('Input.dispatchKeyEvent', { type: 'keyUp', ...code });
+  }
+
+  /** Goes to a link, a button or a field by the keyboard. */
+  async function tabTo(name: string) {
+    const focused = `[document.activeElement.innerText?.trim(), document.activeElement.ariaLabel,
+      document.activeElement.labels?.[0]?.innerText].includes(${JSON.stringify(name)})`;
+    for (let count = 0; count < 80; count++) {
+      if (await evaluate<boolean>(focused)) return;
+      await key('Tab');
+    }
+    throw new Error(`no way to ${name} by the keyboard`);
+  }
+
+  test('an attendee is found by name, corrected and found again, without a mouse', async () => {
+    const find = async (text: string) => {
+      await open('/');
+      await tabTo('Search');
+      await page.send('Input.insertText', { text });
+      await loaded(() => key('Enter'));
+    };
+    await find('wrong');
+    await tabTo('Bea Wrong');
+    await loaded(() => key('Enter'));
+    await tabTo('Correct');
+    await loaded(() => key('Enter'));
+    await tabTo('Name');
+    await page.send('Input.insertText', { text: 'Bea Right' });
+    await loaded(() => key('Enter'));
+    expect(await shown()).toContain('Done: Correct the name or address');
+    await find('bea right');
+    expect(await shown()).toContain('Bea Right');
+  });
+
   const PAGES = (): Record<string, string> => ({
     people: '/people',
     found: '/people?q=a-4711',
@@ -224,10 +270,10 @@ describe.skipIf(!chromium && !process.env['CI'])('people, e-mails and jobs in a 
     await open(`/events/${gala.eventId}/attendees`);
     activations += 1;
     await press('Call off the event …');
-    await type('Type the number 125 to confirm', '125');
+    await type('Type the number 126 to confirm', '126');
     await press('Call off the event');
     expect(activations).toBeLessThanOrEqual(5);
-    expect(await shown()).toContain('0 of 125 registrations cancelled');
+    expect(await shown()).toContain('0 of 126 registrations cancelled');
     const job = await evaluate<string>('location.pathname + location.search');
     for (const view of PICTURES ? looks : looks.slice(0, 2)) expect(await look({ job }, view)).toEqual({});
   });

@@ -28,18 +28,23 @@ export function storyHtml(
 
 /** Returns an entry of a story in the language of the page. */
 function storyText({ kind, facts, what }: Pick<StoryEntry, 'kind' | 'facts' | 'what'>, words: Words) {
-  const { actions, story, corrected } = words.people;
+  const { actions, story } = words.people;
+  const { code = '', outcome = '', gate = '', device = '' } = facts;
   if (kind === 'action') return actions[what] ?? what;
   if (kind === 'mail') return mailText(facts, words);
-  const { code = '', fields = '', outcome = '', gate = '', device = '' } = facts;
-  if (kind === 'corrected') {
-    const names = fields.split(',').map((field) => corrected[field] ?? field);
-    return story.corrected(names.join(', '));
-  }
+  if (kind === 'corrected') return correctedText(facts, words);
   if (kind === 'failed') return story.failed(code);
   if (kind === 'refused') return story.refused(outcome, gate, device);
-  const text = story[kind];
-  return typeof text === 'string' ? text : text(gate, device);
+  return placeText(story[kind], gate, device);
+}
+
+/** What happens at a door has a place. */
+const placeText = (text: string | ((gate: string, device: string) => string), gate: string, device: string) =>
+  typeof text === 'string' ? text : text(gate, device);
+
+function correctedText({ fields = '' }: StoryEntry['facts'], { people }: Words) {
+  const names = fields.split(',').map((field) => people.corrected[field] ?? field);
+  return people.story.corrected(names.join(', '));
 }
 
 function mailText({ mail = '', state = '' }: StoryEntry['facts'], { people, messages }: Words) {
