@@ -39,8 +39,11 @@ function storyText({ kind, facts, what }: Pick<StoryEntry, 'kind' | 'facts' | 'w
 }
 
 /** What happens at a door has a place. */
-const placeText = (text: string | ((gate: string, device: string) => string), gate: string, device: string) =>
-  typeof text === 'string' ? text : text(gate, device);
+const placeText = (
+  text: string | ((gate: string, device: string) => string),
+  gate: string,
+  device: string,
+) => (typeof text === 'string' ? text : text(gate, device));
 
 function correctedText({ fields = '' }: StoryEntry['facts'], { people }: Words) {
   const names = fields.split(',').map((field) => people.corrected[field] ?? field);
