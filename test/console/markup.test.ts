@@ -22,6 +22,8 @@ const FORGED = JSON.stringify({
   queue: MARKUP,
 });
 
+const JOB_ID = '0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f';
+
 /** Columns with JSON, and how a test fills them. Null: no page shows them. */
 const COLUMNS: Record<string, ((eventId: number) => ReturnType<typeof sql>) | null> = {
   'audit_log.before': null,
@@ -37,8 +39,11 @@ const COLUMNS: Record<string, ((eventId: number) => ReturnType<typeof sql>) | nu
     select gen_random_uuid(), service, ${MARKUP}, ${MARKUP}, ${FORGED}::jsonb
     from unnest(array['api', 'worker', 'delivery', ${MARKUP}]) as service`,
   'batches.answer': null,
-  // Jobs have no page of their own. A form shows a result by its fields.
-  'jobs.filter': null,
+  'jobs.filter': (eventId) => sql`
+    insert into jobs (shard_id, id, kind, event_id, filter, settings, digest, total, result, created_by)
+    values (0, ${JOB_ID}, ${MARKUP}, ${eventId}, ${FORGED}::jsonb, ${FORGED}::jsonb, ${MARKUP}, 3, ${FORGED}::jsonb,
+      ${MARKUP})`,
+  // No page shows them.
   'jobs.settings': null,
   'jobs.result': null,
   'webhook_endpoints.refused_message': null,

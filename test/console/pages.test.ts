@@ -7,7 +7,6 @@ import { decodeQR } from 'qr/decode.js';
 import { afterAll, describe, expect } from 'vitest';
 import { switchOn } from '@floodgate/mail/actions';
 import { reserveBatch } from '@floodgate/registrations';
-import { indexAttendees } from '@floodgate/registrations/find';
 import { BrowserPage, chromium } from '../harness/browser.ts';
 import { createBusyDoor } from '../harness/busy-door.ts';
 import { joinWaitingList } from '../harness/waiting-list.ts';
@@ -15,7 +14,6 @@ import { commitBatch } from '../harness/committed-batch.ts';
 import { consoleTest } from '../harness/console-test.ts';
 import { addGate } from '../harness/door-device.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
-import { finalizePending } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -113,44 +111,6 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     await press('Enter');
     await waitUntil('the event is shown again', () => evaluate<boolean>("document.title.startsWith('Gala')"));
     expect(await evaluate<string>('document.body.innerText')).toContain('Resume sale');
-  });
-
-  test('an attendee is found by name, corrected and found again, without a mouse', async () => {
-    const of = { fullName: 'Ada Wrong', emailAddress: 'ada@example.com' };
-    await reserveBatch(given.database.db, randomUUID(), [reservationOf(gala, await gala.addTicket(), of)]);
-    await finalizePending(given.database.db, gala.shardId);
-    await indexAttendees(given.database.db, gala.shardId, 1_000);
-    const shows = (text: string) =>
-      waitUntil(`the page shows ${text}`, () =>
-        evaluate<boolean>(
-          `document.readyState === 'complete' && document.body.innerText.includes('${text}')`,
-        ),
-      );
-    const find = async (text: string) => {
-      await open('/attendees');
-      await tabTo('text');
-      await page.send('Input.insertText', { text });
-      await press('Enter');
-    };
-    await find('ada');
-    await shows('Ada Wrong');
-    expect(await violations()).toEqual([]);
-    expect(await evaluate<string>('location.href')).not.toMatch(/ada/i);
-    const reference = await evaluate<string>(
-      `document.querySelector('td a[href^="/registrations"]').innerText`,
-    );
-    await tabTo(reference);
-    await press('Enter');
-    await shows('Correct the name');
-    await tabTo('Correct the name or address of an attendee');
-    await press('Enter');
-    await shows('Full name');
-    await tabTo('fullName');
-    await page.send('Input.insertText', { text: 'Ada Right' });
-    await press('Enter');
-    await shows('Done: Correct the name');
-    await find('ada r');
-    await shows('Ada Right');
   });
 
   test('a device is added without a mouse, and its camera reads the code', async () => {

@@ -55,7 +55,7 @@ test('without the right to see attendees, nothing shows the code of a pass refer
     `/events/${eventId}`,
     `/events/${eventId}/door`,
     `/events/${eventId}/door/conflicts`,
-    `/registrations?passReference=${encodeURIComponent(masked)}`,
+    `/people/${encodeURIComponent(masked)}`,
     '/audit',
   ])
     await ask(path, { cookie });
@@ -69,7 +69,7 @@ test('without the right to see attendees, nothing shows the code of a pass refer
       `/operator/v1/events/${eventId}/door-report`,
       `/operator/v1/registrations/${encodeURIComponent(masked)}`,
       `/events/${eventId}/door/conflicts`,
-      '/registrations',
+      `/people/${encodeURIComponent(masked)}`,
     ]),
   );
 });

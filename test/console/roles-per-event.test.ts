@@ -37,6 +37,7 @@ const BELONGS = {
     'jobCancelPreview',
     'jobResend',
     'jobResendPreview',
+    'mailCounts',
     'mailDisable',
     'mailEnable',
     'mailFailures',

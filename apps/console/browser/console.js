@@ -51,3 +51,24 @@ for (const button of document.querySelectorAll('button.print')) {
   button.hidden = false;
   button.addEventListener('click', () => print());
 }
+
+// Replaces a part of a page that changes for a while, such as the progress of a job, until it has ended.
+const changing = document.querySelector('[data-refresh]');
+
+if (changing) {
+  const look = async () => {
+    const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    // After a sign-out, the answer is another page.
+    if (!answer.ok || answer.redirected) return location.reload();
+    const next = new DOMParser()
+      .parseFromString(await answer.text(), 'text/html')
+      .getElementById(changing.id);
+    // The rest of the page says what can be done, which is something else at the end.
+    if (!next?.dataset.refresh) return location.reload();
+    changing.replaceChildren(...next.childNodes);
+    again();
+  };
+  // Without an answer, the console is asked again.
+  const again = () => setTimeout(() => look().catch(again), Number(changing.dataset.refresh));
+  again();
+}

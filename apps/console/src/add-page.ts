@@ -134,7 +134,7 @@ function nothingIfForbidden(error: unknown) {
 }
 
 /** Resolves to the content of a page. */
-export type Show = (request: PageRequest) => Promise<Page | [title: string, ...parts: string[]]>;
+export type Show = (request: PageRequest) => Promise<Page | { redirectTo: string; title?: never }>;
 
 /**
  * Returns a function that adds a page, for operators with these scopes. `isList`: a page without an event in
@@ -145,8 +145,8 @@ export const adder =
   (path: string, scopes: readonly Scope[], show: Show) =>
     app.get<{ Querystring: Texts }>(path, async (request, reply) => {
       const page = await requestOf(request, { scopes, isList }, context);
-      const answer = await show(page);
-      const shown = Array.isArray(answer) ? { title: answer[0], parts: answer.slice(1) } : answer;
+      const shown = await show(page);
+      if (shown.title === undefined) return reply.redirect(shown.redirectTo, 303);
       const done = await doneHtml(page);
       return sendPage(reply, { ...shown, parts: [done, ...shown.parts] });
     });

@@ -125,12 +125,12 @@ function listingOf<Thing extends object>(of: PageRequest, things: readonly Thing
 /** Resolves to what a job would act on, with the form that starts it. */
 async function previewPage(
   of: PageRequest,
-  { first }: ResultOf<'jobCancelPreview'>,
+  { first }: { first: readonly object[] },
   { given }: Sent,
   id: 'jobCancel' | 'jobResend',
 ) {
   const { about, parts } = await formPage(of, askedOf(of.operations)({ id }), given);
-  const people: Partial<Record<'fullName' | 'emailAddress' | 'passReference', unknown>>[] = first;
+  const people: readonly Partial<Record<"fullName" | "emailAddress" | "passReference", unknown>>[] = first;
   return [
     html`<p class="sub">!${about instanceof Html ? about.text : html`${about ?? ''}`}</p>`,
     ...parts,

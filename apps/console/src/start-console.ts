@@ -11,7 +11,6 @@ import manifest from '../package.json' with { type: 'json' };
 import { addAccount } from './account.ts';
 import { ConsoleConfig } from './config.ts';
 import { cookiesOf } from './cookies.ts';
-import { addAttendees } from './attendee-search.ts';
 import { addForms } from './forms/form-page.ts';
 import { addIdentityProvider, providerOf, type Provider } from './identity-provider.ts';
 import { findingsFor, noticesOf } from './installation/notices.ts';
@@ -23,12 +22,14 @@ import { addAuditPages } from './pages/audit-pages.ts';
 import { addDeliveryPages } from './pages/delivery-pages.ts';
 import { addEventPages } from './pages/events.ts';
 import { addNewEvent, NEW_EVENT } from './pages/new-event.ts';
+import { addJobPages } from './pages/job-pages.ts';
+import { addMessagePages } from './pages/message-pages.ts';
+import { addPeoplePages } from './pages/people-pages.ts';
 import { addHealthPages } from './pages/health-page.ts';
 import { addLivePages } from './pages/live-page.ts';
 import { addHelpPages } from './pages/help-pages.ts';
 import { addPartnerPages } from './pages/partner-pages.ts';
 import { addWebhookPages } from './pages/webhook-pages.ts';
-import { addRegistrationPage } from './partner-pages.ts';
 import { addDoorPages } from './pages/door-pages.ts';
 import { addReportPages } from './pages/report-pages.ts';
 import { addPreferences } from './preferences.ts';
@@ -62,6 +63,7 @@ const LIMITS = {
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "frame-src 'self'; " +
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'cache-control': 'no-store',
   'referrer-policy': 'same-origin',
@@ -132,11 +134,11 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     addSignIn(known, context, (request, reply, path, typed) =>
       path === NEW_EVENT ? showNewEvent(request, reply, typed) : showForm(request, reply, path, typed),
     );
-    for (const add of [addEventPages, addRegistrationPage, addDoorPages]) add(known, context);
+    for (const add of [addEventPages, addPeoplePages, addMessagePages, addJobPages, addDoorPages]) add(known, context);
     for (const add of [addPartnerPages, addWebhookPages, addDeliveryPages]) add(known, context);
     for (const add of [addAccessPages, addAuditPages, addReportPages]) add(known, context);
     for (const add of [addHealthPages, addLivePages]) add(known, context);
-    for (const add of [addAttendees, addAccount, addPreferences]) add(known, context);
+    for (const add of [addAccount, addPreferences]) add(known, context);
     await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });

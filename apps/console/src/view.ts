@@ -1,6 +1,6 @@
-import type { TObject, TSchema } from '@sinclair/typebox';
 import { html } from 'ghtml';
 import { actions, alertHtml, Html, link, together, type Texts } from './view/html.ts';
+import { personPath } from './pages/names.ts';
 import { wordsOf } from './words/index.ts';
 
 export { actions, alertHtml, Html, link, together, type Texts };
@@ -15,8 +15,7 @@ export const cellsOf = <Thing extends object>(thing: Thing, ...names: (keyof Thi
 export const eventLink = (id: number) => link(`/events/${id}`, id);
 
 /** Returns a link to a registration. */
-export const passLink = (passReference: string) =>
-  link(`/registrations?${new URLSearchParams({ passReference }).toString()}`, passReference);
+export const passLink = (passReference: string) => link(personPath(passReference), passReference);
 
 const MILLISECONDS = /Ms$/;
 
@@ -99,58 +98,3 @@ const labelled = (name: string, control: string) =>
 /** Returns a field of a form that an operator fills. */
 export const inputField = (name: string, attributes: string) =>
   labelled(name, html`<input id="${name}" name="${name}" !${attributes} />`);
-
-/** The form of an operation. */
-interface FormOptions {
-  /** The effect of the button. */
-  summary: string;
-  input: TObject;
-  /** Where the form is sent. */
-  action: string;
-  /** The values of its fields. */
-  given: Texts;
-  /** The page that it returns to. */
-  back: string;
-  /** The rules that its fields break. */
-  invalid?: Texts | undefined;
-}
-
-/** Returns a form. Fields that are optional may be left empty. */
-export function form({ summary, input, action, given, back, invalid = {} }: FormOptions) {
-  const inputs = Object.entries(input.properties).map(([name, schema]) => {
-    const isRequired = input.required?.includes(name) ?? false;
-    const hint = [schema.description, !isRequired && 'may be left empty'].filter(Boolean).join('; ');
-    const isInvalid = Object.hasOwn(invalid, name);
-    const attributes = html`id="${name}" name="${name}" aria-describedby="${name}-hint"
-    !${isRequired ? 'required' : ''} !${isInvalid ? 'aria-invalid="true"' : ''}`;
-    const mark = isInvalid ? '<strong>Not valid:</strong> ' : '';
-    const about = html`<p class="hint" id="${name}-hint">!${mark}${hint}</p>`;
-    return labelled(name, inputHtml(schema, attributes, given[name] ?? '', isRequired) + about);
-  });
-  return html`<form class="fields" method="post" action="${action}">
-    <input type="hidden" name="back" value="${back}" />
-    !${inputs}
-    <p><button>${summary}</button> <a href="${back}">Cancel</a></p>
-  </form>`;
-}
-
-function inputHtml(schema: TSchema, attributes: string, text: string, isRequired: boolean) {
-  const choices = choicesOf(schema);
-  // The first line break after the tag is no part of the text.
-  if (schema['contentMediaType'] === 'text/csv')
-    return html`<textarea !${attributes} rows="12">${`\n${text}`}</textarea>`;
-  if (!choices) return html`<input !${attributes} value="${text}" autocomplete="off" />`;
-  const option = (value: string) => html`<option !${value === text ? 'selected' : ''}>${value}</option>`;
-  return html`<select !${attributes}>
-    !${(isRequired ? choices : ['', ...choices]).map(option)}
-  </select>`;
-}
-
-/** Returns the words that a field can have. Undefined: any text. */
-function choicesOf(schema: TSchema): string[] | undefined {
-  if (schema['type'] === 'boolean') return ['true', 'false'];
-  const words = (schema['anyOf'] as TSchema[] | undefined)?.map((one): unknown =>
-    one['type'] === 'null' ? 'none' : one['const'],
-  );
-  return words?.every((word) => typeof word === 'string') ? words : undefined;
-}

@@ -17,7 +17,11 @@ const queue = operationsOn('queue');
 const StartInput = Type.Object({ ...RegistrationFilter.properties, ...StartFields });
 const CallOffInput = Type.Object({ eventId: typedAs('--event', Id), ...StartFields });
 
-type PreviewFilter = (db: Database, filter: RegistrationFilter, maySeeAttendees: boolean) => Promise<Preview>;
+type PreviewFilter<Result> = (
+  db: Database,
+  filter: RegistrationFilter,
+  maySeeAttendees: boolean,
+) => Promise<Result>;
 type StartFiltered = (
   db: Database,
   filter: RegistrationFilter,
@@ -26,7 +30,11 @@ type StartFiltered = (
 ) => Promise<StartedJob>;
 
 /** Returns an operation that shows what a job would do. A POST: addresses of pages must not contain names. */
-const previewOperation = (name: 'cancel' | 'resend', summary: string, preview: PreviewFilter) =>
+const previewOperation = <Result extends Preview>(
+  name: 'cancel' | 'resend',
+  summary: string,
+  preview: PreviewFilter<Result>,
+) =>
   operationsOn(name === 'cancel' ? 'registrations' : 'mail').queryOperation(
     `POST /jobs/${name}/preview`,
     summary,
@@ -103,6 +111,9 @@ const ofJobs = {
     actions.abortJobAction,
   ),
 };
+
+export type { Job } from './jobs.ts';
+export type { Preview as JobPreview, PreviewedRow } from './kinds/previewed.ts';
 
 export const jobOperations = {
   ...ofJobs,

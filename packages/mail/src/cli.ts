@@ -135,6 +135,7 @@ function addPreview(mail: Command, cli: Cli) {
     .option('--notice', 'write the e-mail to a partner whose webhook was disabled')
     .option('--offer', 'write the e-mail to a contact of a waiting list who gets an offer')
     .option('--cancelled', 'write the e-mail to an attendee whose registration was cancelled')
+    .option('--updated', 'write the e-mail about a new time or place')
     .option('--from <sender>', 'the sender; default: MAIL_FROM', parseText)
     .option('--out <directory>', 'the directory', parseText, '.');
   onDatabaseRun(preview, cli, async (db) => {

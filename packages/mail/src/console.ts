@@ -5,6 +5,7 @@ import { findEvent } from '@floodgate/events';
 import { updateEventAction } from '@floodgate/events/actions';
 import { defineQuery, operationsOn } from '@floodgate/operators';
 import * as actions from './actions.ts';
+import { countMails } from './counts.ts';
 import { listFailures } from './failures.ts';
 import { readMailBacklog } from './mail-backlog.ts';
 import { mailsOfRegistration } from './mails-of-registration.ts';
@@ -14,6 +15,8 @@ import { testMailSettings, type TestMailSettings } from './settings.ts';
 
 export { testMailSettings };
 export { findMailState } from './status.ts';
+export type { MailCount, MailCounts } from './counts.ts';
+export type { Step as MailStep } from './failure-words.ts';
 export type { MailFailure, MailFailurePage } from './failures.ts';
 export { MOST_COUNTED, type MailBacklog } from './mail-backlog.ts';
 export type { MailOfRegistration } from './mails-of-registration.ts';
@@ -30,6 +33,8 @@ const Preview = Type.Object({
   offer: Type.Optional(Flag),
   /** The e-mail to an attendee whose registration was cancelled. */
   cancelled: Type.Optional(Flag),
+  /** The e-mail about a new time or place. */
+  updated: Type.Optional(Flag),
   from: Type.Optional(text(3, 320)),
 });
 
@@ -50,11 +55,18 @@ const ofEvents = {
     (db, _input, { events }) => readMailBacklog(db, events),
   ),
   mailSummary: queryOperation(
-    'GET /events/{eventId}/mail',
+    'GET /events/{eventId}/mail/summary',
     'Show whether an event sends e-mails, and how many of them were not delivered',
     'mailSummary',
     Type.Object({ eventId: Id }),
     (db, { eventId }) => readMailSummary(db, eventId),
+  ),
+  mailCounts: queryOperation(
+    'GET /events/{eventId}/mail',
+    'Show whether e-mails of an event are sent, and how many there are by kind and state',
+    'mailCounts',
+    Type.Object({ eventId: Id }),
+    (db, { eventId }) => countMails(db, eventId),
   ),
   mailFailures: queryOperation(
     'GET /events/{eventId}/mail/failures',

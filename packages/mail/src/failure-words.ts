@@ -69,34 +69,85 @@ const OF_ADDRESS = /^(?:address$|reserved address$|\d{3} \d\.1\.(?![78])|55[013]
 /** Reasons that concern the sender, not the address. */
 const OF_SENDER = /^\d{3} \d\.(?:7\.|1\.[78]$)/;
 
+/** What an operator can do about an e-mail that did not arrive. */
+export type Step =
+  /** It was never meant to leave this machine. */
+  | 'nothing'
+  /** It is tried again automatically. */
+  | 'automatic'
+  /** Lift the suppression of the address. */
+  | 'lift'
+  /** The suppression was lifted meanwhile. */
+  | 'lifted'
+  | 'correct-address'
+  /** A contact of a waiting list: only the partner knows another address. */
+  | 'ask-partner'
+  | 'ask-smtp-provider'
+  | 'read-log'
+  | 'wait'
+  | 'send-again'
+  /** An offer ends, so nobody sends it again. */
+  | 'tell-partner';
+
+/** Returns what an operator can do, step by step. */
+export function stepsOf({ state, reason, passReference, suppression }: Undelivered): Step[] {
+  if (reason === 'test event') return ['nothing'];
+  if (state === 'waiting') return ['automatic'];
+  const again = passReference === null ? 'tell-partner' : 'send-again';
+  if (state === 'suppressed' && (suppression || reason === 'suppressed'))
+    return [suppression ? 'lift' : 'lifted', again];
+  return [...stepsBefore(reason, passReference, suppression), again];
+}
+
+function stepsBefore(
+  reason: string | null,
+  passReference: string | null,
+  suppression: Undelivered['suppression'],
+): Step[] {
+  if (reason !== null && OF_ADDRESS.test(reason))
+    return [passReference === null ? 'ask-partner' : 'correct-address'];
+  return suppression ? [causeOf(reason), 'lift'] : [causeOf(reason)];
+}
+
+function causeOf(reason: string | null): Step {
+  if (reason !== null && OF_SENDER.test(reason)) return 'ask-smtp-provider';
+  if (reason === 'process died' || reason === 'not rendered') return 'read-log';
+  return 'wait';
+}
+
 /** Returns what an operator can do, in words and with the command. */
-export function remedyOf({ kind, state, reason, passReference, suppression }: Undelivered): string {
-  if (reason === 'test event') return 'nothing to do';
-  if (state === 'waiting') return 'it is tried again automatically; if the cause stays, correct that';
-  const again = againText(kind, passReference);
-  const lift =
-    suppression &&
-    `suppressed since ${suppression.at.toISOString().slice(0, 10)} (${suppression.reason}): ` +
-      `lift with "floodgate mail suppressions remove ${suppression.digest}"`;
-  if (state === 'suppressed' && lift) return `${lift}, then ${again}`;
-  if (state === 'suppressed' && reason === 'suppressed') return `the suppression was lifted: ${again}`;
-  if (reason !== null && OF_ADDRESS.test(reason)) return [correctText(passReference), again].join(', then ');
-  return [causeOf(reason), lift, again].filter(Boolean).join(', then ');
+export function remedyOf(undelivered: Undelivered): string {
+  const steps = stepsOf(undelivered).map((step) => stepText(step, undelivered));
+  return steps.join(', then ').replace('was lifted, then', 'was lifted:');
 }
 
-function causeOf(reason: string | null): string {
-  if (reason !== null && OF_SENDER.test(reason)) return 'ask the provider of the SMTP server why';
-  if (reason === 'process died' || reason === 'not rendered') return 'read the log of the delivery process';
-  return 'wait until the cause is gone';
+/** Returns the same in both forms, and the digest of the address if it gets no e-mails at all. */
+export const remediesOf = (undelivered: Undelivered) => ({
+  remedy: remedyOf(undelivered),
+  steps: stepsOf(undelivered),
+  suppressionDigest: undelivered.suppression?.digest ?? null,
+});
+
+function stepText(step: Step, { kind, passReference, suppression }: Undelivered): string {
+  if (step === 'lift')
+    return (
+      `suppressed since ${suppression!.at.toISOString().slice(0, 10)} (${suppression!.reason}): ` +
+      `lift with "floodgate mail suppressions remove ${suppression!.digest}"`
+    );
+  if (step === 'correct-address')
+    return `correct the address with "floodgate registration correct ${passReference} --email-address <address>"`;
+  if (step !== 'send-again') return STEP_TEXTS[step];
+  const ofKind = kind === 'confirmation' ? '' : ` --kind ${kind}`;
+  return `send it again with "floodgate mail resend ${passReference}${ofKind}"`;
 }
 
-const correctText = (passReference: string | null) =>
-  passReference === null
-    ? 'ask the partner for another address'
-    : `correct the address with "floodgate registration correct ${passReference} --email-address <address>"`;
-
-/** An offer ends, so nobody sends it again. */
-const againText = (kind: Undelivered['kind'], passReference: string | null) =>
-  passReference === null
-    ? 'tell the partner about the offer'
-    : `send it again with "floodgate mail resend ${passReference}${kind === 'confirmation' ? '' : ` --kind ${kind}`}"`;
+const STEP_TEXTS = {
+  nothing: 'nothing to do',
+  automatic: 'it is tried again automatically; if the cause stays, correct that',
+  lifted: 'the suppression was lifted',
+  'ask-partner': 'ask the partner for another address',
+  'ask-smtp-provider': 'ask the provider of the SMTP server why',
+  'read-log': 'read the log of the delivery process',
+  wait: 'wait until the cause is gone',
+  'tell-partner': 'tell the partner about the offer',
+} satisfies Record<Exclude<Step, 'lift' | 'correct-address' | 'send-again'>, string>;

@@ -4,7 +4,8 @@ import { EVENT_KINDS, findEvent, WAITING_OFFER, type Event } from '@floodgate/ev
 import type { Caller } from '@floodgate/operators';
 import { InvalidInput } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { remedyOf, whyOf, type Undelivered } from './failure-words.ts';
+import { remediesOf, whyOf, type Step, type Undelivered } from './failure-words.ts';
+import { findSuppressions } from './suppressions.ts';
 
 /** Somebody who did not get an e-mail. */
 export interface MailFailure extends Omit<Undelivered, 'suppression'> {
@@ -16,6 +17,10 @@ export interface MailFailure extends Omit<Undelivered, 'suppression'> {
   /** The reason in words. */
   why: string | null;
   remedy: string;
+  /** The same, step by step. */
+  steps: Step[];
+  /** Stands for the address in the list of those that get no e-mails. Null: the address gets them. */
+  suppressionDigest: string | null;
   /** Only for callers who may see attendees. */
   fullName?: string;
   emailAddress?: string;
@@ -55,7 +60,10 @@ export async function listFailures(
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1)! : null;
   const persons = await findPersons(db, event, page);
-  const suppressions = await findSuppressions(db, [...persons.values()]);
+  const suppressions = await findSuppressions(
+    db,
+    [...persons.values()].map(({ emailAddress }) => emailAddress),
+  );
   const isShown = caller.may('attendees:read');
   return {
     failures: page.map((row) => {
@@ -118,28 +126,6 @@ async function findPersons(db: Database, event: Event, page: readonly Row[]): Pr
   return new Map([...rows, ...contacts].map(({ key, ...person }) => [key, person]));
 }
 
-/** Returns why addresses get no e-mails at all, by address. */
-async function findSuppressions(
-  db: Database,
-  persons: readonly Person[],
-): Promise<Map<string, NonNullable<Undelivered['suppression']>>> {
-  // Composing needs memory that the console does not need otherwise.
-  const { digestOf } = await import('./kinds/refusals.ts');
-  const digests = new Map(persons.map(({ emailAddress }) => [emailAddress, digestOf(emailAddress)]));
-  const rows = await db
-    .selectFrom('mail_suppressions')
-    .select(['digest', 'reason', 'at'])
-    .where('digest', '=', sql<string>`any(${textArray([...digests.values()])}::text[])`)
-    .execute();
-  const byDigest = new Map(rows.map((row) => [row.digest, row]));
-  return new Map(
-    [...digests].flatMap(([address, digest]) => {
-      const suppression = byDigest.get(digest);
-      return suppression ? [[address, suppression] as const] : [];
-    }),
-  );
-}
-
 function presented(
   { kind, subject, state, reason, attempts, dueAt, since }: Row,
   event: Event,
@@ -162,7 +148,7 @@ function presented(
     since,
     attempts,
     why: whyOf(reason),
-    remedy: remedyOf({ ...failure, suppression }),
+    ...remediesOf({ ...failure, suppression }),
     nextAttemptAt: isOver ? null : dueAt,
   };
 }

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { CANCELLATION, CONFIRMATION, WAITING_OFFER, type Event } from '@floodgate/events';
+import { CANCELLATION, CONFIRMATION, EVENT_UPDATED, WAITING_OFFER, type Event } from '@floodgate/events';
 import { InvalidInput } from '@floodgate/service/failure';
 import { createRenderer } from './kinds/attendee-mails.ts';
 import { renderNotice } from './kinds/webhook-disabled.ts';
@@ -35,6 +35,8 @@ interface PreviewOptions {
   offer?: boolean | undefined;
   /** The e-mail to an attendee whose registration was cancelled, instead of the confirmation. */
   cancelled?: boolean | undefined;
+  /** The e-mail about a new time or place, instead of the confirmation. */
+  updated?: boolean | undefined;
   from?: string | undefined;
 }
 
@@ -51,21 +53,26 @@ export interface Preview {
  */
 export async function composePreview(
   event: Event,
-  { notice, offer, cancelled, from }: PreviewOptions,
+  { notice, from, ...kinds }: PreviewOptions,
 ): Promise<Preview> {
   const sender = parseSender(from ?? 'Floodgate <floodgate@localhost>');
   if (!sender) throw new InvalidInput({ from: 'an address or Name <address>' });
   const disabledAt = new Date();
   const failingSince = new Date(disabledAt.getTime() - 5 * DAY_MS);
   const ofWebhook = { ...NOTICE, eventName: event.name, eventRef: event.ref, failingSince, disabledAt };
-  const ofAttendee = cancelled ? CANCELLATION : CONFIRMATION;
-  const kind = offer ? WAITING_OFFER : ofAttendee;
+  const kind = kindOf(kinds);
   const render = createRenderer(kind, { sender, passes: { tokenFor: async () => NO_PASS } });
-  const ofOffer = offer && { seats: 2, expiresAt: new Date(disabledAt.getTime() + DAY_MS) };
+  const ofOffer = kinds.offer && { seats: 2, expiresAt: new Date(disabledAt.getTime() + DAY_MS) };
   const mail = notice
     ? await renderNotice(ofWebhook, sender, 0)
     : await render({ ...ATTENDEE, ...ofOffer, event }, event);
   return { html: htmlWithPicture(mail), text: mail.text, eml: mail.content.toString('latin1') };
+}
+
+function kindOf({ offer, cancelled, updated }: PreviewOptions) {
+  if (offer) return WAITING_OFFER;
+  if (cancelled) return CANCELLATION;
+  return updated ? EVENT_UPDATED : CONFIRMATION;
 }
 
 /** Writes a preview to a directory. Returns the files. */

@@ -21,6 +21,7 @@ import { entryOf, findAttendee } from './status/find-registrations.ts';
 
 export { findEventsOfFailed };
 export { findingsOfWork, readWork, type Work } from './finalize/findings.ts';
+export { passReferenceIn } from './find/search-terms.ts';
 export { guestOperations } from './guests/operations.ts';
 
 const { actionOperation, queryOperation } = operationsOn('registrations');
@@ -123,7 +124,10 @@ export const registrationOperations = {
       const admitted = await isSeatAdmitted(db, shardId, row.serial);
       const price = await findPrice(db, { shardId, eventId: row.eventId }, row.serial);
       const { currency } = await findEvent(db, row.eventId);
-      return { ...entryOf(row, true), partnerId, eventId: row.eventId, admitted, price, currency };
+      const partner = db.selectFrom('partners').select('name').where('id', '=', partnerId);
+      const { name } = await partner.executeTakeFirstOrThrow();
+      const sale = { partnerId, partner: name, eventId: row.eventId, price, currency };
+      return { ...entryOf(row, true), ...sale, admitted };
     },
   ),
   attendeeShow: attendees.queryOperation(

@@ -19,7 +19,7 @@ export type { CancellationsRow } from './cancellations.ts';
 export type { Figures, TicketFigures } from './overview.ts';
 export type { HourOfSales, RecentSales } from './recent-sales.ts';
 export type { SalesRow } from './sales.ts';
-export type { StoryEntry } from './story.ts';
+export type { StoryEntry, StoryKind } from './story.ts';
 export type { SettlementRow } from './settlement.ts';
 
 const { queryOperation } = operationsOn('registrations');

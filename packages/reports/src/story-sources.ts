@@ -9,9 +9,12 @@ interface Seat {
 }
 
 /** A fact about a registration that another part of the service stores. */
-interface Fact {
+export interface StoryFact {
   serial: number;
   at: Date;
+  /** `mail`: an e-mail. `admitted-again`: a conflict. `refused`: a scan that let nobody in. */
+  kind: 'mail' | 'admitted' | 'admitted-again' | 'left' | 'undone' | 'refused';
+  facts: Partial<Record<string, string>>;
   what: string;
 }
 
@@ -23,7 +26,7 @@ const MAILS: Record<string, string> = {
 };
 
 /** Returns the e-mails about registrations: those that were sent, and those that were not. */
-export async function readMailsOf(db: Database, { shardId, eventId, serials }: Seat): Promise<Fact[]> {
+export async function readMailsOf(db: Database, { shardId, eventId, serials }: Seat): Promise<StoryFact[]> {
   type Row = { serial: number; kind: string; state: string; reason: string | null; at: Date };
   const { rows } = await sql<Row>`
     select subject::bigint as serial, kind, state, reason, coalesce(sent_at, tried_at, created_at) as at
@@ -32,12 +35,16 @@ export async function readMailsOf(db: Database, { shardId, eventId, serials }: S
       and subject = any(${serials.map(String)}::text[])`.execute(db);
   return rows.map(({ serial, kind, state, reason, at }) => {
     const because = reason === null ? '' : ` (${reason})`;
-    return { serial, at, what: `e-mail with ${MAILS[kind]}: ${state}${because}` };
+    const facts = { mail: kind, state, ...(reason !== null && { reason }) };
+    return { serial, at, kind: 'mail', facts, what: `e-mail with ${MAILS[kind]}: ${state}${because}` };
   });
 }
 
 /** Returns when the seat was let in, left, and was let in by mistake. */
-export async function readAdmissionsOf(db: Database, { shardId, eventId, serials }: Seat): Promise<Fact[]> {
+export async function readAdmissionsOf(
+  db: Database,
+  { shardId, eventId, serials }: Seat,
+): Promise<StoryFact[]> {
   type Row = Record<'serial', number> &
     Record<'gate' | 'device', string> &
     Record<'leftAt' | 'undoneAt', Date | null> & { at: Date; isConflict: boolean };
@@ -50,16 +57,25 @@ export async function readAdmissionsOf(db: Database, { shardId, eventId, serials
     where a.shard_id = ${shardId} and a.event_id = ${eventId} and a.seat = ${serials[0]}`.execute(db);
   return rows.flatMap(({ serial, at, leftAt, undoneAt, isConflict, gate, device }) => {
     const place = `${gate}, ${device}`;
-    const facts = [{ serial, at, what: `let in${isConflict ? ' again, a conflict' : ''}: ${place}` }];
-    if (leftAt) facts.push({ serial, at: leftAt, what: `left: ${place}` });
-    if (undoneAt) facts.push({ serial, at: undoneAt, what: `the admission was undone: ${place}` });
-    return facts;
+    const of = { serial, facts: { gate, device } };
+    const found: StoryFact[] = [
+      isConflict
+        ? { ...of, at, kind: 'admitted-again', what: `let in again, a conflict: ${place}` }
+        : { ...of, at, kind: 'admitted', what: `let in: ${place}` },
+    ];
+    if (leftAt) found.push({ ...of, at: leftAt, kind: 'left', what: `left: ${place}` });
+    if (undoneAt)
+      found.push({ ...of, at: undoneAt, kind: 'undone', what: `the admission was undone: ${place}` });
+    return found;
   });
 }
 
 /** Returns the scans of passes of the seat that were refused. */
-export async function readRefusedScansOf(db: Database, { shardId, eventId, serials }: Seat): Promise<Fact[]> {
-  type Row = Fact & Record<'outcome' | 'gate' | 'device', string>;
+export async function readRefusedScansOf(
+  db: Database,
+  { shardId, eventId, serials }: Seat,
+): Promise<StoryFact[]> {
+  type Row = Pick<StoryFact, 'serial' | 'at'> & Record<'outcome' | 'gate' | 'device', string>;
   const { rows } = await sql<Row>`
     select s.serial, s.at, s.outcome, coalesce(g.name, 'no gate') as gate, d.name as device
     from scans s
@@ -72,6 +88,8 @@ export async function readRefusedScansOf(db: Database, { shardId, eventId, seria
   return rows.map(({ serial, at, outcome, gate, device }) => ({
     serial,
     at,
+    kind: 'refused',
+    facts: { outcome, gate, device },
     what: `scan refused, ${outcome}: ${gate}, ${device}`,
   }));
 }

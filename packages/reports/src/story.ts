@@ -3,11 +3,30 @@ import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findByPassReference } from '@floodgate/registrations/list';
 import { sql } from 'kysely';
-import { readAdmissionsOf, readMailsOf, readRefusedScansOf } from './story-sources.ts';
+import { readAdmissionsOf, readMailsOf, readRefusedScansOf, type StoryFact } from './story-sources.ts';
+
+/** What happened, for callers that say it in another language than `what`. */
+export type StoryKind =
+  | 'held'
+  | 'sold'
+  | 'confirmed'
+  /** `code` says why. */
+  | 'failed'
+  | 'cancelled'
+  | 'hold-ended'
+  | 'given-away'
+  /** `fields` are what changed, without the text. */
+  | 'corrected'
+  /** Another `action` of the audit log. */
+  | 'action'
+  | StoryFact['kind'];
 
 /** Something that happened to a seat. */
 export interface StoryEntry {
   at: Date;
+  kind: StoryKind;
+  /** The parts of `what`. */
+  facts: Partial<Record<string, string>>;
   /** In words, without attendees' data. */
   what: string;
   /** The operator or the partner. Null: the service, or the caller may not see it. */
@@ -46,8 +65,8 @@ export async function readStory(db: Database, passReference: string, showsAuthor
   const entries: StoryEntry[] = [];
   for (const stage of stages) entries.push(...(await entriesOf(db, stage, showsAuthors ? partner : null)));
   for (const read of [readMailsOf, readAdmissionsOf, readRefusedScansOf])
-    for (const { serial, at, what } of await read(db, { shardId, eventId, serials }))
-      entries.push({ at, what, by: null, passReference: referenceOf.get(serial)! });
+    for (const { serial, ...fact } of await read(db, { shardId, eventId, serials }))
+      entries.push({ ...fact, by: null, passReference: referenceOf.get(serial)! });
   return entries.toSorted((one, other) => one.at.getTime() - other.at.getTime());
 }
 
@@ -88,36 +107,62 @@ async function entriesOf(db: Database, stage: Stage, partner: string | null): Pr
   const { passReference, reservedAt, finishedAt, batch, cancelledAt } = stage;
   const audited = partner === null ? [] : await auditEntriesOf(db, stage);
   const authorOf = (action: string) => audited.find((entry) => entry.action === action)?.by ?? partner;
+  const of = { passReference, facts: {} };
   const entries: StoryEntry[] = [
-    { at: reservedAt, what: stage.wasHeld ? 'held for a while' : 'sold', by: partner, passReference },
+    stage.wasHeld
+      ? { ...of, at: reservedAt, kind: 'held', what: 'held for a while', by: partner }
+      : { ...of, at: reservedAt, kind: 'sold', what: 'sold', by: partner },
     ...audited
       .filter(({ action }) => !ENDINGS.includes(action))
-      .map(({ at, what, by }) => ({ at, what, by, passReference })),
+      .map(({ action: _action, ...entry }): StoryEntry => ({ ...entry, passReference })),
   ];
   if (finishedAt && batch === 'confirmed')
-    entries.push({ at: finishedAt, what: 'confirmed', by: null, passReference });
-  if (finishedAt && batch === 'failed')
-    entries.push({ at: finishedAt, what: `failed: ${stage.failure}`, by: null, passReference });
-  if (!cancelledAt) return entries;
-  const [what, by] = stage.isReplaced
-    ? ['the seat was given to another attendee', authorOf('registration.replace')]
-    : stage.holdEnded
-      ? ['the hold ended', null]
-      : ['cancelled', authorOf('registration.cancel')];
-  return [...entries, { at: cancelledAt, what, by, passReference }];
+    entries.push({ ...of, at: finishedAt, kind: 'confirmed', what: 'confirmed', by: null });
+  if (finishedAt && batch === 'failed') {
+    const facts = { code: stage.failure ?? '' };
+    entries.push({
+      ...of,
+      facts,
+      at: finishedAt,
+      kind: 'failed',
+      what: `failed: ${stage.failure}`,
+      by: null,
+    });
+  }
+  return cancelledAt ? [...entries, { ...of, at: cancelledAt, ...endingOf(stage, authorOf) }] : entries;
+}
+
+function endingOf(
+  { isReplaced, holdEnded }: Stage,
+  authorOf: (action: string) => string | null,
+): Pick<StoryEntry, 'kind' | 'what' | 'by'> {
+  if (isReplaced) {
+    const by = authorOf('registration.replace');
+    return { kind: 'given-away', what: 'the seat was given to another attendee', by };
+  }
+  if (holdEnded) return { kind: 'hold-ended', what: 'the hold ended', by: null };
+  return { kind: 'cancelled', what: 'cancelled', by: authorOf('registration.cancel') };
 }
 
 /** The actions that the end of a registration tells. */
 const ENDINGS = ['registration.cancel', 'registration.replace'];
 
 /** Returns what operators and the partner did to a registration, as the audit log has it. */
-async function auditEntriesOf(db: Database, { serial, passReference }: Stage) {
+async function auditEntriesOf(db: Database, { serial }: Stage) {
   const entries = await readAuditLog(db, { subject: `registration:${serial}`, limit: MOST_AUDIT_ENTRIES });
-  return entries.map(({ at, actor, action, after }) => ({
+  return entries.map(({ at, actor: by, action, after }) => ({
     at,
+    by,
     action,
-    what: action === 'registration.correct' ? `corrected: ${String(after?.['corrected'])}` : action,
-    by: actor,
-    passReference,
+    ...wordsOfAction(action, after),
   }));
+}
+
+function wordsOfAction(
+  action: string,
+  after: Record<string, unknown> | null | undefined,
+): Pick<StoryEntry, 'kind' | 'facts' | 'what'> {
+  if (action !== 'registration.correct') return { kind: 'action', facts: { action }, what: action };
+  const fields = String(after?.['corrected']);
+  return { kind: 'corrected', facts: { fields }, what: `corrected: ${fields}` };
 }

@@ -20,6 +20,8 @@ type InputOf<Id extends keyof Operations> =
 export interface FormFacts {
   /** Resolves to sentences above the fields: whom and what it is about, how many, and what follows. */
   about?: (page: PageRequest, given: Texts) => Promise<readonly (string | false | undefined)[]>;
+  /** Resolves to what is shown above the fields in place of sentences: a preview with its first rows. */
+  preview?: (page: PageRequest, given: Texts) => Promise<string>;
   /** It cannot be undone, or concerns many people. */
   isDangerous?: boolean | ((given: Texts) => boolean);
   /** Resolves to how many it concerns. A large number must be typed before it happens. */

@@ -38,6 +38,7 @@ export async function formPage(page: PageRequest, asked: Asked, given: Texts, pr
     parts: [
       alertHtml(notes.join(' ')),
       follows.length > 0 ? html`<div class="card follows">!${rows(...follows)}</div>` : '',
+      (await factsOf(asked).preview?.(page, filled)) ?? '',
       await formHtml(page, asked, filled, { fields, problem }),
     ],
   };

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
 import type { PageRequest } from '../add-page.ts';
 import { filledInput, type Operations } from '../operations.ts';
+import { aboutCallOff, aboutCancelJob, aboutResendJob } from '../pages/job-preview.ts';
 import type { Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
 import { eventName, jobOf } from './subjects.ts';
 
-type FilterPreview = Operations['jobCancelPreview' | 'jobResendPreview'];
-type Filter = Static<FilterPreview['input']>;
+type Filter = Static<Operations['jobCancelPreview' | 'jobResendPreview']['input']>;
 
 /** Returns the values of a form that starts a job: what the preview had, and an id, so that it starts once. */
 const startOf = ({ count, upTo }: { count: number; upTo: number }, { jobId }: Texts): Texts => ({
@@ -18,22 +18,40 @@ const startOf = ({ count, upTo }: { count: number; upTo: number }, { jobId }: Te
 
 const countOf = (_page: PageRequest, { expect }: Texts) => Promise.resolve(Number(expect ?? 0));
 
-/** Returns the form that starts a job on what a filter selects. It carries the numbers of its preview. */
-const startForm = (preview: (operations: Operations) => FilterPreview, follows: (page: PageRequest) => string) => ({
+/** Returns a function that reads a preview once per request: its text, its number and its fields need it. */
+function oncePerPage<Preview>(read: (page: PageRequest, given: Texts) => Promise<Preview>) {
+  const previews = new WeakMap<PageRequest, Promise<Preview>>();
+  return (page: PageRequest, given: Texts) => previews.getOrInsertComputed(page, () => read(page, given));
+}
+
+const cancelPreview = oncePerPage(({ read, operations: { jobCancelPreview } }, given) =>
+  read(jobCancelPreview, filledInput(jobCancelPreview.input, given) as Filter),
+);
+const resendPreview = oncePerPage(({ read, operations: { jobResendPreview } }, given) =>
+  read(jobResendPreview, filledInput(jobResendPreview.input, given) as Filter),
+);
+const callOffPreview = oncePerPage(({ read, operations }, { eventId = '' }) =>
+  read(operations.eventCallOffPreview, { eventId }),
+);
+
+/** Returns the form that starts a job. It carries the numbers of its preview, and shows the preview. */
+const startForm = <Preview extends { count: number; upTo: number }>(
+  previewOf: (page: PageRequest, given: Texts) => Promise<Preview | undefined>,
+  previewHtml: (page: PageRequest, preview: Preview, given: Texts) => Promise<string>,
+) => ({
   // The filter comes from a preview, or from the page before.
   subject: ['eventId' as const],
   fields: [] as const,
   isDangerous: true,
-  carries: async ({ read, operations }: PageRequest, given: Texts) => {
-    const operation = preview(operations);
-    const filter = filledInput(operation.input, given) as Filter;
-    const found = await read(operation, filter);
+  carries: async (page: PageRequest, given: Texts) => {
+    const found = await previewOf(page, given);
     return found ? startOf(found, given) : {};
   },
   concerns: countOf,
-  about: async (page: PageRequest, given: Texts) => {
-    const count = page.format.number(Number(given['expect'] ?? 0));
-    return [await eventName(page, given), page.words.about.matches(count), follows(page)];
+  about: async (page: PageRequest, given: Texts) => [await eventName(page, given)],
+  preview: async (page: PageRequest, given: Texts) => {
+    const found = await previewOf(page, given);
+    return found ? previewHtml(page, found, given) : '';
   },
   next: ({ id }: { id: string }) => `/jobs/${id}`,
 });
@@ -67,39 +85,9 @@ async function aboutJob(page: PageRequest, given: Texts) {
 export const jobForms = {
   jobCancelPreview: { fields: ALL_FILTERS },
   jobResendPreview: { fields: ALL_FILTERS },
-  jobCancel: startForm(
-    ({ jobCancelPreview }) => jobCancelPreview,
-    ({ words }) => words.about.cancelsAll,
-  ),
-  jobResend: startForm(
-    ({ jobResendPreview }) => jobResendPreview,
-    ({ words }) => words.about.resendsAll,
-  ),
-  eventCallOff: {
-    fields: [],
-    isDangerous: true,
-    carries: async ({ read, operations }, given) => {
-      const { eventId = '' } = given;
-      const preview = await read(operations.eventCallOffPreview, { eventId });
-      return preview ? startOf(preview, given) : {};
-    },
-    concerns: countOf,
-    about: async (page, { eventId = '' }) => {
-      const { read, operations, words, format } = page;
-      const preview = await read(operations.eventCallOffPreview, { eventId });
-      if (!preview) return [];
-      const { about } = words;
-      const number = (value: number) => format.number(value);
-      return [
-        preview.eventName,
-        about.callOffStops(number(preview.ticketsOnSale)),
-        about.callOffCancels(number(preview.count)),
-        about.callOffEnds(number(preview.held), number(preview.waiting)),
-        about.callOffTells,
-      ];
-    },
-    next: ({ id }) => `/jobs/${id}`,
-  },
+  jobCancel: startForm(cancelPreview, aboutCancelJob),
+  jobResend: startForm(resendPreview, aboutResendJob),
+  eventCallOff: startForm(callOffPreview, aboutCallOff),
   jobPause: { about: aboutJob },
   jobResume: { about: aboutJob },
   jobAbort: {

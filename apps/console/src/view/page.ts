@@ -86,7 +86,7 @@ const MENU = [
   ['/people', 'people', 'attendees:read', 'an event'],
   ['/partners', 'partners', 'partners:read', 'all'],
   ['/deliveries', 'deliveries', 'mail:read', 'an event'],
-  ['/jobs', 'jobs', 'registrations:read', 'an event'],
+  ['/jobs', 'jobs', 'queue:read', 'an event'],
   ['/health', 'health', 'queue:read', 'all'],
   ['/access', 'access', 'access:read', 'all'],
   ['/audit', 'audit', 'audit:read', 'an event'],

@@ -10,12 +10,17 @@ function assertLive({ state }: RegistrationFilter) {
   if (state === 'cancelled') throw new InvalidInput({ state: 'another state; these are cancelled already' });
 }
 
+interface CancelPreview extends Preview {
+  /** Seats that have let in a person. Null: they are left out. */
+  admitted: number | null;
+}
+
 /** Returns what a cancellation of all that match would do. */
 export async function previewCancel(
   db: Database,
   filter: RegistrationFilter,
   maySeeAttendees: boolean,
-): Promise<Preview> {
+): Promise<CancelPreview> {
   assertLive(filter);
   const { event, preview } = await previewOf(db, filter, maySeeAttendees);
   const isAny = filter.admitted !== false;
@@ -31,7 +36,11 @@ export async function previewCancel(
       `${admitted.count} of the seats have let in a person. The door report lists them.`,
     !isAny && 'Seats that let in a person meanwhile are left out.',
   ];
-  return { ...preview, follows: follows.filter((line) => typeof line === 'string') };
+  return {
+    ...preview,
+    admitted: admitted && admitted.count,
+    follows: follows.filter((line) => typeof line === 'string'),
+  };
 }
 
 /** Starts the cancellation of what was previewed. */

@@ -31,8 +31,13 @@ export interface Preview {
   /** The consequences, in sentences. */
   follows: string[];
   /** The first of them. Names and addresses only for those who may see attendees. */
-  first: object[];
+  first: PreviewedRow[];
 }
+
+/** A registration of a preview. */
+type Previewed = Awaited<ReturnType<typeof findMatches>>['registrations'][number];
+type Personal = 'fullName' | 'emailAddress' | 'phoneNumber' | 'partnerReference';
+export type PreviewedRow = Omit<Previewed, Personal> & Partial<Pick<Previewed, Personal>>;
 
 const FIRST = 10;
 
@@ -42,8 +47,9 @@ export async function previewOf(db: Database, filter: RegistrationFilter, maySee
   const { count, lastSerial: upTo } = await countMatches(db, event.shardId, filter, { onlyLive: true });
   const { registrations } = await findMatches(db, event.shardId, filter, 0, FIRST);
   const live = registrations.filter(({ state }) => state !== 'cancelled');
-  const first = live.map(({ fullName, emailAddress, phoneNumber, partnerReference, ...facts }): object =>
-    maySeeAttendees ? { ...facts, fullName, emailAddress, phoneNumber, partnerReference } : facts,
+  const first = live.map(
+    ({ fullName, emailAddress, phoneNumber, partnerReference, ...facts }): PreviewedRow =>
+      maySeeAttendees ? { ...facts, fullName, emailAddress, phoneNumber, partnerReference } : facts,
   );
   return {
     event,

@@ -1,4 +1,4 @@
-import type { Database } from '@floodgate/database';
+import type { ConsumerState, Database } from '@floodgate/database';
 import { findEvent } from '@floodgate/events';
 import { storedFilter, type RegistrationFilter } from '@floodgate/registrations/filter';
 import { Failure, InvalidInput } from '@floodgate/service/failure';
@@ -20,12 +20,17 @@ async function mailStateOf(db: Database, shardId: number, eventId: number) {
   return (await consumer.executeTakeFirst())?.state ?? 'off';
 }
 
+interface ResendPreview extends Preview {
+  /** Whether e-mails of the event are sent. */
+  mail: ConsumerState | 'off';
+}
+
 /** Returns what sending the passes of all that match again would do. */
 export async function previewResend(
   db: Database,
   given: RegistrationFilter,
   maySeeAttendees: boolean,
-): Promise<Preview> {
+): Promise<ResendPreview> {
   const filter = confirmedOf(given);
   const { event, preview } = await previewOf(db, filter, maySeeAttendees);
   const mail = await mailStateOf(db, event.shardId, event.id);
@@ -36,7 +41,7 @@ export async function previewResend(
     mail === 'paused' && 'E-mails of this event are paused, so they wait until they are resumed.',
     event.mode === 'test' && 'This is a test event: no e-mail leaves this machine.',
   ];
-  return { ...preview, follows: follows.filter((line) => typeof line === 'string') };
+  return { ...preview, mail, follows: follows.filter((line) => typeof line === 'string') };
 }
 
 /** Starts to send the passes that were previewed again. Throws Failure if e-mails of the event are disabled. */

@@ -6,6 +6,9 @@ const WORDS = 'Anfänge von Wörtern des Namens, zum Beispiel gro';
 
 /** Fields of forms, by their name in operations, or by the name of the operation and theirs. */
 export const fields: Record<string, FieldWords> = {
+  corrected: { label: 'Korrigiert' },
+  replacedBy: { label: 'Neue Registrierung' },
+  wasAdmitted: { label: 'War eingelassen' },
   eventId: { label: 'Veranstaltung', hint: CHOOSE },
   ticketId: { label: 'Ticket', hint: CHOOSE },
   partnerId: { label: 'Partner', hint: CHOOSE },

@@ -10,11 +10,14 @@ import { fields } from './fields.ts';
 import { forms } from './forms.ts';
 import { health } from './health.ts';
 import { help } from './help.ts';
+import { jobs } from './jobs.ts';
 import { live } from './live.ts';
+import { messages } from './messages.ts';
 import { newEvent } from './new-event.ts';
 import { operations } from './operations.ts';
 import { overview } from './overview.ts';
 import { partnerPages } from './partner-pages.ts';
+import { people } from './people.ts';
 import { refusals } from './refusals.ts';
 import { reports } from './reports.ts';
 import { results } from './results.ts';
@@ -60,4 +63,7 @@ export const de: Words = {
   settings,
   newEvent,
   waitingList,
+  people,
+  messages,
+  jobs,
 };

@@ -3,6 +3,9 @@ import { doorFields } from './door.ts';
 
 /** Fields of forms, by their name in operations, or by the name of the operation and theirs. */
 export const fields: Record<string, FieldWords> = {
+  corrected: { label: 'Corrected' },
+  replacedBy: { label: 'New registration' },
+  wasAdmitted: { label: 'Was admitted' },
   eventId: { label: 'Event', hint: 'Choose one of the list' },
   ticketId: { label: 'Ticket', hint: 'Choose one of the list' },
   partnerId: { label: 'Partner', hint: 'Choose one of the list' },
