@@ -1,3 +1,4 @@
+import type { Event } from '@floodgate/events';
 import { sumSeats, type DescribedTicket } from '@floodgate/tickets/console';
 import { STATES } from '@floodgate/waiting-list/console';
 import type { FastifyInstance } from 'fastify';
@@ -87,11 +88,11 @@ const showEvent: Show = async ({ may, operations, params: { eventId }, read, act
       action(event.archivedAt ? operations.eventRestore : operations.eventArchive, { eventId }),
     ),
     fields(cellsOf(event, ...OF_EVENT)),
-    table('Tickets', tickets, (ticket) => ticketCells(ticket, operations, action)),
+    table('Tickets', tickets, (ticket) => ticketCells(ticket, maySell(event), operations, action)),
     actions(
       action(operations.ticketCreate, { eventId }),
       action(operations.ticketStopAll, { eventId }),
-      action(operations.ticketResumeAll, { eventId }),
+      ...(maySell(event) ? [action(operations.ticketResumeAll, { eventId })] : []),
       action(operations.guestAdd, { eventId }, 'Register a guest'),
       action(operations.guestImport, { eventId }, 'Import a guest list'),
     ),
@@ -117,18 +118,25 @@ const showEvent: Show = async ({ may, operations, params: { eventId }, read, act
   ];
 };
 
+/** Returns whether tickets of an event can go on sale. */
+export const maySell = ({ archivedAt, calledOffAt }: Pick<Event, 'archivedAt' | 'calledOffAt'>) =>
+  archivedAt === null && calledOffAt === null;
+
 function ticketCells(
   ticket: DescribedTicket,
+  isResumable: boolean,
   operations: PageRequest['operations'],
   action: PageRequest['action'],
 ) {
   const { id: ticketId, active, waiting, offerHours } = ticket;
+  const sale = () =>
+    action(operations.ticketUpdate, { ticketId, active: !active }, active ? 'Stop sale' : 'Resume sale');
   return {
     ...cellsOf(ticket, 'id', 'title', 'price', 'active', 'capacity', 'saleStartsAt', 'saleEndsAt'),
     waiting: waiting || offerHours ? link(`/tickets/${ticketId}/waiting-list`, waiting) : waiting,
     ...cellsOf(ticket, 'taken', 'allocated', 'left'),
     actions: together(
-      action(operations.ticketUpdate, { ticketId, active: !active }, active ? 'Stop sale' : 'Resume sale'),
+      ...(active || isResumable ? [sale()] : []),
       action(operations.ticketUpdate, { ticketId }, 'Change'),
       link(`/tickets/${ticketId}/allocations`, 'Allocations'),
     ),

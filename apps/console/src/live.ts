@@ -6,6 +6,7 @@ import { html } from 'ghtml';
 import type { ServerResponse } from 'node:http';
 import { adder } from './add-page.ts';
 import { backlogCells, kindsOf } from './delivery-pages.ts';
+import { maySell } from './event-pages.ts';
 import { admitToPage, readBy, type ConsoleContext } from './operations.ts';
 import { requireScope } from './principals.ts';
 import { actions, alertHtml, awayHtml, fields, table } from './view.ts';
@@ -115,13 +116,15 @@ export function addLive(app: FastifyInstance, context: ConsoleContext) {
     const event = await readBy(context, operations.eventShow, { eventId }, SHARED_PAGE);
     const snapshot = await takeSnapshot(context, eventId, mayUse(operator, OF_INSTALLATION));
     const webhooks = await read(operations.webhookList, { eventId });
+    const isResumable = maySell(event);
+    const switched = snapshot.tickets.filter(({ active }) => active || isResumable);
     const links = [
-      ...snapshot.tickets.map(({ id: ticketId, title, active }) => {
+      ...switched.map(({ id: ticketId, title, active }) => {
         const what = `${active ? 'Stop' : 'Resume'} sale of ${title}`;
         return action(operations.ticketUpdate, { ticketId, active: !active }, what);
       }),
       action(operations.ticketStopAll, { eventId }, 'Stop all sales'),
-      action(operations.ticketResumeAll, { eventId }, 'Resume all sales'),
+      ...(isResumable ? [action(operations.ticketResumeAll, { eventId }, 'Resume all sales')] : []),
       action(operations.mailPause, { eventId }, 'Pause e-mails'),
       action(operations.mailResume, { eventId }, 'Resume e-mails'),
       ...(webhooks ?? []).map(({ id: webhookId, state }) =>
