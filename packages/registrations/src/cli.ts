@@ -10,7 +10,12 @@ import { queryCommands } from '@floodgate/operators/commands';
 import type { Static } from '@sinclair/typebox';
 import { addEventFilterOptions, addFilterOptions } from './filter/options.ts';
 import type { FoundAttendees } from './find/find-attendees.ts';
-import { addQueueCommands, addRedriveCommand, addStatusCommand } from './finalize/commands.ts';
+import {
+  addQueueCommands,
+  addRedriveCommand,
+  addStatusCommand,
+  type StatusCheck,
+} from './finalize/commands.ts';
 
 export { addGuestCommands } from './guests/commands.ts';
 
@@ -282,5 +287,13 @@ function addReconcileCommand(program: Command, cli: Cli) {
   });
 }
 
-/** `floodgate status`, `queue`, `redrive` and `reconcile`, in the order of the help. */
-export const queueCommands = [addStatusCommand, addQueueCommands, addRedriveCommand, addReconcileCommand];
+/**
+ * Returns `floodgate status`, `queue`, `redrive` and `reconcile`, in the order of the help. `checks`: what else the
+ * status reports.
+ */
+export const queueCommands = (checks: readonly StatusCheck[]) => [
+  (program: Command, cli: Cli) => addStatusCommand(program, cli, checks),
+  (program: Command, cli: Cli) => addQueueCommands(program, cli, checks),
+  addRedriveCommand,
+  addReconcileCommand,
+];

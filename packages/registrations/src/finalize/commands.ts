@@ -32,13 +32,16 @@ const load = () => import('./backlog.ts');
 
 const secondsText = (ms: number | null) => (ms === null ? null : `${(ms / 1_000).toFixed(1)} s`);
 
+/** Returns what else is wrong, in sentences. */
+export type StatusCheck = (db: Database) => Promise<readonly string[]>;
+
 /** `floodgate status` */
-export function addStatusCommand(program: Command, cli: Cli) {
+export function addStatusCommand(program: Command, cli: Cli, checks: readonly StatusCheck[]) {
   const status = program
     .command('status')
     .description(
       'backlog of Postgres, the queue and deliveries; exit 1 if something waits too long, a batch has ' +
-        'failed, no worker is connected, or a server is down',
+        'failed, no worker is connected, a server is down, or doors need attention',
     )
     .option('--check', 'print only what is wrong')
     .option(
@@ -52,9 +55,10 @@ export function addStatusCommand(program: Command, cli: Cli) {
     const { readBacklog } = await load();
     const { readLags } = await import('@floodgate/journal');
     const settings = await loadSettings(cli.env, true);
-    const [{ backlog, lags }, queue] = await Promise.all([
+    const [{ backlog, lags, others }, queue] = await Promise.all([
       withDatabase(settings.databaseUrl, STATUS_DEADLINE_MS, async (db) => {
-        return { backlog: await readBacklog(db), lags: await readLags(db) };
+        const others = await Promise.all(checks.map((checkOther) => checkOther(db)));
+        return { backlog: await readBacklog(db), lags: await readLags(db), others: others.flat() };
       }),
       readQueue(settings.queue!),
     ]);
@@ -69,6 +73,7 @@ export function addStatusCommand(program: Command, cli: Cli) {
           isOlder(oldestMs, maxAge) &&
           `the oldest undelivered entry for ${kind} is ${secondsText(oldestMs)} old`,
       ),
+      ...others,
       shardsAway && awayText(shardsAway),
     ].filter(Boolean);
     const text = check
@@ -84,9 +89,9 @@ export function addStatusCommand(program: Command, cli: Cli) {
 }
 
 /** `floodgate queue …` */
-export function addQueueCommands(program: Command, cli: Cli) {
+export function addQueueCommands(program: Command, cli: Cli, checks: readonly StatusCheck[]) {
   const commands = program.command('queue').description('backlog of the worker and of deliveries');
-  addStatusCommand(commands, cli);
+  addStatusCommand(commands, cli, checks);
   const queryCommand = queryCommands(
     commands,
     cli,
