@@ -1,4 +1,3 @@
-import type { Event } from '@floodgate/events';
 import { sumSeats, type DescribedTicket } from '@floodgate/tickets/console';
 import { STATES } from '@floodgate/waiting-list/console';
 import type { FastifyInstance } from 'fastify';
@@ -118,9 +117,14 @@ const showEvent: Show = async ({ may, operations, params: { eventId }, read, act
   ];
 };
 
+/** The end of an event's sale. Null: it goes on. */
+interface SaleEnd {
+  archivedAt: Date | null;
+  calledOffAt: Date | null;
+}
+
 /** Returns whether tickets of an event can go on sale. */
-export const maySell = ({ archivedAt, calledOffAt }: Pick<Event, 'archivedAt' | 'calledOffAt'>) =>
-  archivedAt === null && calledOffAt === null;
+export const maySell = ({ archivedAt, calledOffAt }: SaleEnd) => archivedAt === null && calledOffAt === null;
 
 function ticketCells(
   ticket: DescribedTicket,

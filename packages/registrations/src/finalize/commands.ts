@@ -57,8 +57,8 @@ export function addStatusCommand(program: Command, cli: Cli, checks: readonly St
     const settings = await loadSettings(cli.env, true);
     const [{ backlog, lags, others }, queue] = await Promise.all([
       withDatabase(settings.databaseUrl, STATUS_DEADLINE_MS, async (db) => {
-        const others = await Promise.all(checks.map((checkOther) => checkOther(db)));
-        return { backlog: await readBacklog(db), lags: await readLags(db), others: others.flat() };
+        const found = await Promise.all(checks.map((checkOther) => checkOther(db)));
+        return { backlog: await readBacklog(db), lags: await readLags(db), others: found.flat() };
       }),
       readQueue(settings.queue!),
     ]);
