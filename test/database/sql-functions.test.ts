@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { perform, type Action } from '@floodgate/audit';
-import { connect, type Database, type ServiceName } from '@floodgate/database';
+import { connect, HOUSE_PARTNER_ID, type Database, type ServiceName } from '@floodgate/database';
 import { leaseDeliveries, queueDeliveries, recordOutcomes, type Delivery } from '@floodgate/deliveries';
 import { revokeDeviceAction } from '@floodgate/door/actions';
 import { findByTokens } from '@floodgate/door/devices';
@@ -42,6 +42,7 @@ import {
 import { jobOperations } from '@floodgate/jobs/console';
 import { switchOn } from '@floodgate/mail/actions';
 import { findAttendees, indexAttendees } from '@floodgate/registrations/find';
+import { guestOperations } from '@floodgate/registrations/console';
 import { createHoldGroups, type ChangedHold, type HoldChange } from '@floodgate/registrations/change-holds';
 import { findHolds, type HeldSeat } from '@floodgate/registrations/find-holds';
 import { createLogger } from '@floodgate/service';
@@ -309,6 +310,47 @@ describe('reserve_batch', () => {
     const kinds = (await Promise.all(batches)).flatMap(kindsOf);
     expect(kinds.toSorted()).toEqual(['registered', 'registered', 'registered', 'sold-out']);
     expect(await takenOf(given.ticketId)).toEqual([3]);
+  });
+});
+
+describe('reserve_guests', () => {
+  const importGuests = async (csv: string, dryRun = false) => {
+    const input = { eventId: given.gala.eventId, ticketId: given.ticketId, csv, dryRun };
+    const { rows } = await guestOperations.guestImport.run(operator, input, callerNamed('test'));
+    return rows.map(({ outcome }) => outcome);
+  };
+  const listOf = (...names: string[]) =>
+    ['name,email', ...names.map((name) => `${name},${name}@example.com`)].join('\n');
+
+  test('reserves for the house partner by the rules of all, with the role of the console', async () => {
+    await given.useEvent({ duplicatePolicy: 'reject' }, { capacity: 4, saleEndsAt: new Date(0) });
+    const csv = listOf('ann', 'ben', 'cleo');
+    expect(await importGuests(csv)).toEqual(['registered', 'registered', 'registered']);
+    expect(await importGuests(csv)).toEqual(Array(3).fill('already-registered'));
+    expect(
+      await importGuests('name,email\nAnna,ann@example.com\nDan,dan@example.com\nEve,eve@example.com'),
+    ).toEqual(['refused', 'registered', 'refused']);
+    expect(await takenOf(given.ticketId)).toEqual([4]);
+    const stored = tablesOf(given.db)
+      .selectFrom('registrations')
+      .select('partner_id')
+      .where('shard_id', '=', given.gala.shardId)
+      .where('event_id', '=', given.gala.eventId);
+    const rows = await stored.execute();
+    expect(rows.map(({ partner_id: partnerId }) => partnerId)).toEqual(Array(4).fill(HOUSE_PARTNER_ID));
+    expect((await journal()).toSorted()).toEqual([...Array<string>(4).fill('confirmed'), 'sold_out']);
+  });
+
+  test('stores nothing in a preview, which counts the seats of the guests before', async () => {
+    await given.useTicket({ capacity: 1_000 });
+    const allocation = { ticketId: given.ticketId, partnerId: HOUSE_PARTNER_ID, reserved: 2, cap: 501 };
+    await perform(given.db, allocateTicketAction, allocation, 'tests');
+    // A call has at most 500 rows.
+    const outcomes = await importGuests(listOf(...Array.from({ length: 503 }, (_, n) => `guest-${n}`)), true);
+    expect(outcomes.slice(499)).toEqual(['would-register', 'would-register', 'refused', 'refused']);
+    expect(await takenOf(given.ticketId)).toEqual([0]);
+    expect(await listAllocations(api, given.gala.shardId, [given.ticketId])).toMatchObject([{ taken: 0 }]);
+    expect(await journal()).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { perform } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { revokeDeviceAction } from '@floodgate/door/actions';
+import { checkDoors } from '@floodgate/door/check-doors';
 import { doorWorker } from '@floodgate/door/worker';
 import { Metrics } from '@floodgate/metrics';
 import { sql } from 'kysely';
@@ -11,8 +12,10 @@ import { addDevice, addGate, enrolledDevice } from '../harness/door-device.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { attendee } from '../harness/partner-client.ts';
+import { runCli } from '../harness/service-process.ts';
 import { roleOf, withRole } from '../harness/service-roles.ts';
 import { tablesOf } from '../harness/stored-tables.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = apiTest({ own: 'counts, empties or compares whole tables' });
 
@@ -40,6 +43,19 @@ function startWorker(): () => Promise<Record<string, number>> {
     const found = (await metrics.text()).matchAll(/^floodgate_worker_door_(\w+) (\S+)$/gm);
     return Object.fromEntries(Array.from(found, ([, name, value]) => [name!, Number(value)]));
   };
+}
+
+const NO_CONTACT = 'no contact for 5 minutes with 1 device of open gates, see floodgate device list';
+
+/** Checks the doors as `floodgate status` does. `meanwhile` happens while it waits for late scans. */
+async function check(meanwhile = () => Promise.resolve()): Promise<string[]> {
+  const checked = checkDoors(given.db, clock);
+  let isOver = false;
+  void checked.finally(() => (isOver = true)).catch(() => {});
+  await waitUntil('it waits or ends', () => clock.pending > 0 || isOver);
+  if (clock.pending > 0) await meanwhile();
+  await clock.runAll();
+  return checked;
 }
 
 const QUIET = { silent_devices: 0, waiting_seconds: 0, new_conflicts: 0 };
@@ -152,6 +168,28 @@ test('scans wait from when a device has told of them until they are received', a
   expect(await read()).toEqual(QUIET);
 });
 
+test('status names a silent device, and scans that a device does not send', async () => {
+  onTestFinished(() => db.destroy());
+  expect(await check()).toEqual([]);
+  await deviceAt(await gateOf({ opens: ago(60), closes: ago(-60) }));
+  expect(await check()).toEqual([NO_CONTACT]);
+  const env = { DATABASE_URL: given.database.url, QUEUE_URL: given.database.url };
+  const { code, output } = await runCli(env, 'status', '--check');
+  expect([code, output]).toEqual([1, expect.stringContaining(NO_CONTACT)]);
+  const contact = { last_contact_at: ago(0) };
+  const device = await deviceAt(await gateOf({}), { ...contact, last_counter: 5, received: 3 });
+  expect(await check()).toEqual([
+    NO_CONTACT,
+    'a device has reported scans that were not received, see floodgate door report',
+  ]);
+  const receive = async () => {
+    await sql`update devices set received = 5 where id = ${device}`.execute(given.db);
+    await deviceAt(await gateOf({}), { ...contact, last_counter: 1 });
+  };
+  // One that reports scans meanwhile may send them in a moment.
+  expect(await check(receive)).toEqual([NO_CONTACT]);
+});
+
 test('a conflict is new for 15 minutes after it became known, whenever the people were let in', async () => {
   const { eventId, shardId } = given.gala;
   const gate = await addGate(given.db, eventId);
@@ -167,6 +205,7 @@ test('a conflict is new for 15 minutes after it became known, whenever the peopl
   }
   await finalizePending(given.db, shardId);
   expect(await read()).toEqual({ ...QUIET, new_conflicts: 1 });
+  expect(await check()).toEqual(['1 conflict at doors within 15 minutes, see floodgate door report']);
   await clock.advance(14 * 60_000);
   expect(await read()).toEqual({ ...QUIET, new_conflicts: 1 });
   await clock.advance(60_000);

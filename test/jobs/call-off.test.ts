@@ -3,6 +3,7 @@ import { readAuditLog } from '@floodgate/audit';
 import { createTicketAction, resumeSalesAction, updateTicketAction } from '@floodgate/tickets/actions';
 import { perform } from '@floodgate/audit';
 import { findEvent, grantEvent } from '@floodgate/events';
+import { updateEventAction } from '@floodgate/events/actions';
 import { findJob } from '@floodgate/jobs';
 import { jobOperations } from '@floodgate/jobs/console';
 import { createPartner } from '@floodgate/partners';
@@ -81,10 +82,14 @@ test('calling off an event ends its sale, holds, offers and waiting entries, and
   const before = await eventCallOffPreview(db, { eventId }, ANN);
   // 120 + 7 failed + 5 pending, and 3 of the small ticket.
   expect(before).toMatchObject({ count: 165, held: 9, waiting: 2, ticketsOnSale: 2, calledOffAt: null });
-  expect(before.seats).toEqual([
-    { partnerId: gala.partnerId, ticketId: standing, sold: 132, held: 8 },
-    { partnerId: gala.partnerId, ticketId: small, sold: 3, held: 1 },
-    { partnerId: otherId, ticketId: standing, sold: 30, held: 0 },
+  expect(before.seats).toMatchObject([
+    { partnerId: gala.partnerId, ticketId: standing, ticket: 'Standing', sold: 132, held: 8 },
+    { partnerId: gala.partnerId, ticketId: small, ticket: 'Small', sold: 3, held: 1 },
+    { partnerId: otherId, ticketId: standing, ticket: 'Standing', sold: 30, held: 0 },
+  ]);
+  expect(before.refunds).toMatchObject([
+    { partnerId: gala.partnerId, seats: 135 },
+    { partnerId: otherId, partner: expect.stringMatching(/^partner /) as string, seats: 30 },
   ]);
   await expect(eventCallOff(db, { eventId, expect: 164 }, ANN)).rejects.toThrow(
     'had 164 registrations, and now there are 165',
@@ -116,6 +121,43 @@ test('calling off an event ends its sale, holds, offers and waiting entries, and
   });
   expect(audited!.after).toMatchObject({ calledOff: true, endedHolds: 9, endedEntries: 2 });
   expect(shardId).toBe(gala.shardId);
+});
+
+test('the preview and the result say what is to be paid back, by partner and by the prices of the sale', async () => {
+  const { db, database, gala } = given;
+  const { eventId } = gala;
+  await perform(db, updateEventAction, { eventId, currency: 'EUR' }, 'Ann');
+  const ticketId = await gala.addTicket({ price: 0.1, capacity: 500 });
+  const other = { ...gala, partnerId: (await createPartner(db, `Northwind ${randomUUID()}`)).id };
+  await sell(db, gala, ticketId, 3);
+  await sell(db, other, ticketId, 1);
+  await perform(db, updateTicketAction, { ticketId, price: 20.2 }, 'Ann');
+  await sell(db, gala, ticketId, 2);
+  // A hold that is confirmed later has the price of its beginning. One that is open is not paid.
+  await sell(db, gala, ticketId, 1, { holdSeconds: 600 });
+  const [cancelled] = await sell(db, gala, ticketId, 1);
+  await sql`update registrations set cancelled_at = now() where serial = ${cancelled}`.execute(db);
+  const refunds = [
+    { partnerId: gala.partnerId, seats: 5, amount: 40.7 },
+    {
+      partnerId: other.partnerId,
+      partner: expect.stringMatching(/^Northwind /) as string,
+      seats: 1,
+      amount: 0.1,
+    },
+  ];
+  const preview = await eventCallOffPreview(db, { eventId }, ANN);
+  expect(preview).toMatchObject({ currency: 'EUR', refunds });
+  expect(preview.follows).toContain(
+    'By the prices of the sale, 40.80 EUR is to be paid back to the customers of 2 partners.',
+  );
+  const args = ['event', 'call-off', '--event', String(eventId)];
+  const { output } = await runCli({ DATABASE_URL: database.url }, ...args);
+  expect(output).toMatch(/Northwind \S+ +1 +0\.10 EUR\n/);
+  const job = await eventCallOff(db, { eventId, expect: 6 }, ANN);
+  expect(job.result).toMatchObject({ currency: 'EUR', refunds });
+  await sql`update registrations set cancelled_at = null where serial = ${cancelled}`.execute(db);
+  await settle();
 });
 
 test('a called-off event sells nothing any more', async () => {

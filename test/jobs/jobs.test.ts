@@ -3,13 +3,16 @@ import { perform, readAuditLog } from '@floodgate/audit';
 import { updateEventAction } from '@floodgate/events/actions';
 import { jobOperations } from '@floodgate/jobs/console';
 import { findJob, type Job } from '@floodgate/jobs';
+import { deleteOldJobs, JOB_RETENTION_DAYS } from '@floodgate/jobs/old-jobs';
 import { reconcile } from '@floodgate/registrations';
 import { sql } from 'kysely';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { callerNamed } from '../harness/callers.ts';
+import { connectInTest } from '../harness/connect-in-test.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
 import { runCli } from '../harness/service-process.ts';
+import { roleOf, withRole } from '../harness/service-roles.ts';
 import { sell } from '../harness/sold.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { cancellationsOf, cancelledOf, runJobs } from './running.ts';
@@ -189,6 +192,65 @@ test('a job that is paused in the middle keeps its cursor', async () => {
   expect(await stateOf(job)).toEqual({ state: 'done', done: 200, failed: 0, total: 200 });
   await finalizePending(db, gala.shardId);
   expect([...(await cancellationsOf(db, gala)).values()]).toEqual(Array.from({ length: 200 }, () => 1));
+});
+
+test('only the process that has the lease works on a job', async () => {
+  const { db, gala, ticketId } = given;
+  await sell(db, gala, ticketId, 5);
+  const job = await start();
+  const lease = randomUUID();
+  await sql`
+    update jobs set lease = ${lease}, leased_until = now() + interval '1 hour' where id = ${job.id}`.execute(
+    db,
+  );
+  await runJobs(db);
+  expect(await stateOf(job)).toMatchObject({ state: 'running', done: 0 });
+  const batch = async (by: string) => {
+    const { rows } = await sql<{ result: { state: string; treated: number } }>`
+      select run_job_batch(${gala.shardId}::integer, ${job.id}::uuid, ${by}::uuid, 5, 2, 1000) as result`.execute(
+      db,
+    );
+    const { state, treated } = rows[0]!.result;
+    return { state, treated };
+  };
+  expect(await batch(randomUUID())).toEqual({ state: 'lost', treated: 0 });
+  expect(await stateOf(job)).toMatchObject({ done: 0 });
+  expect(await batch(lease)).toEqual({ state: 'more', treated: 2 });
+  await expireLease(job.id);
+  await runJobs(db);
+  expect(await stateOf(job)).toEqual({ state: 'done', done: 5, failed: 0, total: 5 });
+  expect(await batch(lease)).toEqual({ state: 'lost', treated: 0 });
+});
+
+test('a job is deleted 90 days after its end, with what it could not do', async () => {
+  const { db, database, gala, ticketId } = given;
+  const worker = connectInTest(withRole(roleOf('worker'), database.url));
+  onTestFinished(() => worker.destroy());
+  await sell(db, gala, ticketId, 3);
+  const [old, recent] = [await start({ state: 'reserved' }), await start()];
+  await runJobs(db);
+  for (const { id } of [old, recent])
+    for (const item of ['1', '2'])
+      await sql`
+        insert into job_failures (shard_id, job_id, item, reason)
+        values (${gala.shardId}, ${id}, ${item}, 'admitted')`.execute(db);
+  await sell(db, gala, ticketId, 1);
+  const open = await start();
+  await jobPause(db, { jobId: open.id }, ANN);
+  const ended = (id: string, days: number) =>
+    sql`update jobs set ended_at = now() - make_interval(days => ${days}::integer) where id = ${id}`.execute(
+      db,
+    );
+  await ended(old.id, JOB_RETENTION_DAYS + 1);
+  await ended(recent.id, JOB_RETENTION_DAYS - 1);
+  expect(await deleteOldJobs(worker, gala.shardId)).toBe(false);
+  await expect(findJob(db, old.id)).rejects.toThrow('no such job');
+  expect(await stateOf(recent)).toMatchObject({ state: 'done' });
+  expect(await stateOf(open)).toMatchObject({ state: 'paused' });
+  const { rows } = await sql<{ id: string }>`
+    select job_id as id from job_failures where job_id in (${old.id}, ${recent.id})`.execute(db);
+  expect(rows).toEqual([{ id: recent.id }, { id: recent.id }]);
+  await jobAbort(db, { jobId: open.id }, ANN);
 });
 
 test('an item that cannot be treated is named with its reason, and the others are done', async () => {

@@ -14,6 +14,7 @@ import { apiTest } from '../harness/api-test.ts';
 import { addGate, enrolledDevice } from '../harness/door-device.ts';
 import { expectFailure } from '../harness/expect-failure.ts';
 import { finalizePending } from '../harness/journal.ts';
+import { waitForEndOfConnections } from '../harness/lock-waiters.ts';
 import { startMailServer } from '../harness/mail-server.ts';
 import { attendee } from '../harness/partner-client.ts';
 import { keepPrivate } from '../harness/private-data.ts';
@@ -351,6 +352,8 @@ describe('a guest list', () => {
     const killed = startProcess('cli', env(), ['guest', ...importArgs(file)]);
     await waitUntil('some guests are registered', async () => (await stored()).length > 0);
     await killed.end('SIGKILL');
+    // Its last commit may have been sent.
+    await waitForEndOfConnections(given.db, 'floodgate-cli');
     const before = (await stored()).length;
     expect(before).toBeLessThan(6_000);
     const { summary } = await importList(csv);

@@ -1,7 +1,7 @@
 import { Command, Help, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings';
 import { type Cli, endingOf } from '@floodgate/command';
 import manifest from '../package.json' with { type: 'json' };
-import { addDoorCommands } from '@floodgate/door/cli';
+import { addDoorCommands, checkDoors } from '@floodgate/door/cli';
 import { addEventCommands, addShardCommands } from '@floodgate/events/cli';
 import { addJobCommands } from '@floodgate/jobs/cli';
 import { addMailCommands } from '@floodgate/mail/cli';
@@ -33,7 +33,7 @@ const COMMANDS = [
   addPassCommands,
   addDoorCommands,
   addReportCommands,
-  ...queueCommands([]),
+  ...queueCommands([checkDoors]),
   // After the groups to which it adds commands.
   addJobCommands,
   addRehearseCommand,

@@ -3,6 +3,7 @@ import { actionCommands } from '@floodgate/audit/commands';
 import type { Cli } from '@floodgate/command';
 import { NONE, parseId, parseText, parseTimeOrNone } from '@floodgate/command/arguments';
 import { columnsOf, record, tableOf, timeText } from '@floodgate/command/output';
+import type { Database } from '@floodgate/database';
 import { queryCommands } from '@floodgate/operators/commands';
 import type { Device } from './devices.ts';
 import type { Gate } from './gates.ts';
@@ -19,6 +20,9 @@ const loadOperations = async () => (await import('./console.ts')).doorOperations
 
 const parseIds = (text: string) => text.split(',').map(parseId);
 const parseIdsOrNone = (text: string) => (text === NONE ? NONE : parseIds(text));
+
+/** Returns what is wrong at the doors of all events, for `floodgate status`. */
+export const checkDoors = async (db: Database) => (await import('./check-doors.ts')).checkDoors(db);
 
 /** `floodgate gate …`, `floodgate device …` and `floodgate door …` */
 export function addDoorCommands(program: Command, cli: Cli) {

@@ -10,6 +10,7 @@ import { addEventFilterOptions } from '@floodgate/registrations/filter-options';
 import type { Job, StartedJob } from './jobs.ts';
 import type { CalledOff, CallOffPreview } from './kinds/call-off.ts';
 import type { Preview } from './kinds/previewed.ts';
+import { moneyText } from './kinds/refunds.ts';
 
 const loadOperations = async () => (await import('./console.ts')).jobOperations;
 /** Called when a command runs, so that the other commands start quickly. */
@@ -224,13 +225,14 @@ function previewAnswer(preview: Preview) {
 }
 
 function callOffText(preview: CallOffPreview) {
-  const { eventName, mode, follows, seats } = preview;
-  const rows = seats.map(({ partnerId: partner, ticketId: ticket, sold, held }) => ({
-    partner,
-    ticket,
-    sold,
-    held,
-  }));
+  const { eventName, mode, follows, seats, refunds, currency } = preview;
+  const byTicket = seats.map(({ partner, ticket, sold, held, amount }) => {
+    return { partner, ticket, sold, held, refund: moneyText(amount, currency) };
+  });
+  const byPartner = refunds.map(({ partnerId, partner, seats: registrations, amount }) => {
+    return { 'partner id': partnerId, partner, registrations, refund: moneyText(amount, currency) };
+  });
   const title = `${eventName}${mode === 'test' ? ' (test event)' : ''}`;
-  return `${title}\n${tableOf(rows)}\n\n${follows.join('\n')}\n\n${startHint(preview)}`;
+  const tables = [byTicket, byPartner].filter((rows) => rows.length > 0).map((rows) => tableOf(rows));
+  return [title, ...tables, follows.join('\n'), startHint(preview)].join('\n\n');
 }

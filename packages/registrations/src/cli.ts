@@ -287,7 +287,10 @@ function addReconcileCommand(program: Command, cli: Cli) {
   });
 }
 
-/** `floodgate status`, `queue`, `redrive` and `reconcile`, in the order of the help. */
+/**
+ * Returns `floodgate status`, `queue`, `redrive` and `reconcile`, in the order of the help. `checks`: what else the
+ * status reports.
+ */
 export const queueCommands = (checks: readonly StatusCheck[]) => [
   (program: Command, cli: Cli) => addStatusCommand(program, cli, checks),
   (program: Command, cli: Cli) => addQueueCommands(program, cli, checks),

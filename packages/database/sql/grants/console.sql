@@ -11,12 +11,6 @@ grant select on
   gates, devices, scans, admissions
 to :"role";
 grant update (full_name, email_address, attendee_digest, held_until) on registrations to :"role";
--- It registers the operator's guests by reserve_batch, which has the rights of its caller.
-grant insert on registrations, batches to :"role";
-grant usage on sequence registrations_serial_seq to :"role";
-grant execute on function reserve_batch, find_earlier, reserve_general, lock_tickets, limit_partners, decide_seats,
-  insert_registrations
-to :"role";
 -- Of the previous release, which corrects and finds attendees in this table.
 grant insert, update (name, email) on attendees to :"role";
 grant insert, update (words) on search_entries to :"role";
@@ -39,7 +33,7 @@ grant insert, update (code_hash, code_expires_at, revoked_at, lost) on devices t
 grant select, insert, delete on sale_seconds to :"role";
 grant insert, delete on tickets, ticket_prices to :"role";
 grant update (
-  title, price, benefits, active, capacity, taken, allocated, sale_starts_at, sale_ends_at, offer_hours,
+  title, price, benefits, active, capacity, allocated, sale_starts_at, sale_ends_at, offer_hours,
   waiting_closes_at, last_modified_at, last_modified_by
 ) on tickets to :"role";
 grant usage on sequence ticket_ids, door_ids, changes_id_seq to :"role";
@@ -63,7 +57,7 @@ grant insert, update, delete on deliveries to :"role";
 grant delete on mail_suppressions to :"role";
 grant insert, update (state, ended_at, next_at, lease, leased_until) on jobs to :"role";
 grant select (shard_id, job_id), insert, delete on job_parts to :"role";
-grant execute on function find_news, change_registrations, replace_attendee, find_entries to :"role";
+grant execute on function find_news, change_registrations, replace_attendee, reserve_guests, find_entries to :"role";
 -- find_entries and the correction of an attendee have the rights of their caller, and so have the functions that they
 -- call.
 grant execute on function rarest_query, queries_of_term, words_of_entry, fold_text, fold_phone to :"role";

@@ -6,7 +6,9 @@ grant select, delete on journal_segments to :"role";
 -- It deletes expired keys by their age. The keys are the partners' own and can contain anything.
 grant select (shard_id, created_at), delete on idempotency_keys to :"role";
 -- It runs the jobs of operators. To find what a called-off event still has, it reads no attendee data.
-grant select on jobs to :"role";
+-- It deletes old jobs.
+grant select, delete on jobs to :"role";
+grant select (shard_id, job_id, item), delete on job_failures to :"role";
 grant update (
   state, total, started_at, ended_at, next_at, lease, leased_until, problem
 ) on jobs to :"role";

@@ -12,6 +12,7 @@ import { closeWaitingLists, DEFAULT_AUTHOR, endHolds, listTickets, switchSales }
 import { Type } from '@sinclair/typebox';
 import { findOpenJob, startJob, type StartedJob } from '../jobs.ts';
 import { changedText, mailsAbout, type Start } from './previewed.ts';
+import { moneyText, nameSeats, refundsOf, sumAmounts, type NamedSeats, type Refund } from './refunds.ts';
 
 /** The consequences of calling off an event. */
 export interface CallOffPreview {
@@ -27,7 +28,10 @@ export interface CallOffPreview {
   held: number;
   waiting: number;
   ticketsOnSale: number;
-  seats: PartnerSeats[];
+  seats: NamedSeats[];
+  /** ISO 4217. Null: the event has no currency. */
+  currency: string | null;
+  refunds: Refund[];
   follows: string[];
 }
 
@@ -37,11 +41,12 @@ const sumOf = (seats: readonly PartnerSeats[], field: 'sold' | 'held') =>
 /** Returns what calling off an event would do. */
 export async function previewCallOff(db: Database, eventId: number): Promise<CallOffPreview> {
   const event = await findEvent(db, eventId);
-  const { shardId, name: eventName, mode, calledOffAt } = event;
+  const { shardId, name: eventName, mode, calledOffAt, currency } = event;
   // First, so that nothing below it comes later.
   const { lastSerial: upTo } = await countMatches(db, shardId, { eventId }, { onlyLive: true });
-  const seats = await seatsOfEvent(db, shardId, eventId, { upTo });
   const tickets = await listTickets(db, eventId);
+  const seats = await nameSeats(db, await seatsOfEvent(db, shardId, eventId, { upTo }), tickets);
+  const refunds = refundsOf(seats);
   const [count, held] = [sumOf(seats, 'sold'), sumOf(seats, 'held')];
   const waiting = tickets.reduce((sum, ticket) => sum + ticket.waiting, 0);
   const follows = [
@@ -50,11 +55,20 @@ export async function previewCallOff(db: Database, eventId: number): Promise<Cal
     `${held} seats in holds, baskets and offers are released, and ${waiting} waiting entries end.`,
     `${count} registrations are cancelled, also those of failed batches and of admitted seats.`,
     'Registrations that come until the sale has stopped are cancelled, too.',
+    refunds.length > 0 && refundText(refunds, currency),
     'Each partner gets its cancellations by webhook and list.',
     mailsAbout(event),
   ].filter((line) => typeof line === 'string');
   const ticketsOnSale = tickets.filter(({ active }) => active).length;
-  return { eventId, eventName, mode, calledOffAt, count, upTo, held, waiting, ticketsOnSale, seats, follows };
+  const facts = { eventId, eventName, mode, calledOffAt, count, upTo, held, waiting, ticketsOnSale };
+  return { ...facts, seats, currency, refunds, follows };
+}
+
+/** Floodgate moves no money, so it only says how much it is. */
+function refundText(refunds: readonly Refund[], currency: string | null) {
+  const amount = moneyText(sumAmounts(refunds), currency);
+  const owners = refunds.length === 1 ? refunds[0]!.partner : `${refunds.length} partners`;
+  return `By the prices of the sale, ${amount} is to be paid back to the customers of ${owners}.`;
 }
 
 /**
@@ -107,12 +121,13 @@ export async function callOff(
   start: Start,
   actor: string,
 ): Promise<CalledOff> {
-  const { shardId, calledOffAt: wasCalledOffAt } = await findEvent(db, eventId);
+  const { shardId, currency, calledOffAt: wasCalledOffAt } = await findEvent(db, eventId);
   const open = await findOpenJob(db, shardId, eventId, 'call-off');
   if (open) return { ...open, isNew: false, wasCalledOffAt };
   const cameSince = await assertPreviewed(db, shardId, eventId, start);
   const stopped = await perform(db, callOffAction, { eventId }, actor);
-  const seats = await seatsOfEvent(db, shardId, eventId);
+  const tickets = await listTickets(db, eventId);
+  const seats = await nameSeats(db, await seatsOfEvent(db, shardId, eventId), tickets);
   const items = await serialsOfMatches(db, shardId, { eventId }, { onlyLive: true });
   if (items.length === 0) throw new Failure(nothingLeft(eventId, wasCalledOffAt));
   const job = {
@@ -122,7 +137,7 @@ export async function callOff(
     eventId,
     filter: { eventId },
     shownFilter: { eventId },
-    result: { ...stopped, seats },
+    result: { ...stopped, seats, currency, refunds: refundsOf(seats) },
   };
   const started = await startJob(db, job, actor, () => Promise.resolve({ items, cameSince }));
   return { ...started, wasCalledOffAt };

@@ -1,5 +1,6 @@
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
+import { joinPrices, priceOf } from '../price/price-of.ts';
 import {
   ATTENDEE,
   findRegistrations,
@@ -55,8 +56,9 @@ const matchesIn = (
   filter: RegistrationFilter,
   { after, upTo }: Range,
   onlyLive = false,
+  join = sql``,
 ) => sql`
-  registrations r where r.shard_id = ${shardId} and r.serial > ${after} and r.serial <= ${upTo}
+  registrations r ${join} where r.shard_id = ${shardId} and r.serial > ${after} and r.serial <= ${upTo}
     and ${conditionOf(filter, shardId)} ${onlyLive ? sql`and ${stateIn(shardId)} <> 'cancelled'` : sql``}`;
 
 /** Returns how many registrations match, and the highest serial of them; 0: none does. */
@@ -102,7 +104,12 @@ export interface PartnerSeats {
   ticketId: number;
   sold: number;
   held: number;
+  /** The prices of the sold seats, each the one that was valid when it was reserved. */
+  amount: number;
 }
+
+/** A row of `seatsOfEvent`: with whole cents, whose sum is exact. */
+type SeatSums = Omit<PartnerSeats, 'amount'> & { cents: number };
 
 /** Returns the seats of an event by partner and ticket, without those that are cancelled. */
 export async function seatsOfEvent(
@@ -111,22 +118,27 @@ export async function seatsOfEvent(
   eventId: number,
   range: Partial<Range> = {},
 ) {
-  const sums = new Map<string, PartnerSeats>();
+  const sums = new Map<string, SeatSums>();
+  const event = { shardId, eventId };
   for await (const window of windowsOf(db, shardId, { ...ALL, ...range })) {
-    const { rows } = await sql<PartnerSeats>`
+    const { rows } = await sql<SeatSums>`
       select r.partner_id as "partnerId", r.ticket_id as "ticketId",
         count(*) filter (where r.held_until is null or r.held_until = 'infinity') as sold,
-        count(*) filter (where r.held_until < 'infinity') as held
-      from ${matchesIn(shardId, { eventId }, window, true)}
+        count(*) filter (where r.held_until < 'infinity') as held,
+        (100 * coalesce(
+          sum(${priceOf(event)}) filter (where r.held_until is null or r.held_until = 'infinity'), 0
+        ))::bigint as cents
+      from ${matchesIn(shardId, { eventId }, window, true, joinPrices(event))}
       group by r.partner_id, r.ticket_id`.execute(db);
     for (const row of rows) {
-      const { sold = 0, held = 0 } = sums.get(`${row.partnerId} ${row.ticketId}`) ?? {};
-      sums.set(`${row.partnerId} ${row.ticketId}`, { ...row, sold: row.sold + sold, held: row.held + held });
+      const { sold = 0, held = 0, cents = 0 } = sums.get(`${row.partnerId} ${row.ticketId}`) ?? {};
+      const sum = { ...row, sold: row.sold + sold, held: row.held + held, cents: row.cents + cents };
+      sums.set(`${row.partnerId} ${row.ticketId}`, sum);
     }
   }
-  return [...sums.values()].toSorted(
-    (one, other) => one.partnerId - other.partnerId || one.ticketId - other.ticketId,
-  );
+  return [...sums.values()]
+    .map(({ cents, ...seats }): PartnerSeats => ({ ...seats, amount: cents / 100 }))
+    .toSorted((one, other) => one.partnerId - other.partnerId || one.ticketId - other.ticketId);
 }
 
 /** The columns of a match, apart from those that every registration shows. */

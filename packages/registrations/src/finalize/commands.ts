@@ -35,13 +35,16 @@ const load = () => import('./backlog.ts');
 /** Resolves to what else is wrong. */
 export type StatusCheck = (db: Database) => Promise<readonly Finding[]>;
 
+/** Returns what else is wrong, in sentences. */
+export type StatusCheck = (db: Database) => Promise<readonly string[]>;
+
 /** `floodgate status` */
 export function addStatusCommand(program: Command, cli: Cli, checks: readonly StatusCheck[]) {
   const status = program
     .command('status')
     .description(
       'backlog of Postgres, the queue and deliveries; exit 1 if something waits too long, a batch has ' +
-        'failed, deliveries fail, or a process or a server is down',
+        'failed, deliveries fail, a process or a server is down, or doors need attention',
     )
     .option('--check', 'print only what is wrong')
     .option(

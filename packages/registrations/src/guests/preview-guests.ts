@@ -7,20 +7,10 @@ import { duplicateAt, registerGuests, type GuestOutcome } from './register-guest
 /** Says what would become of guests. */
 export type PreviewGuests = (guests: readonly Guest[]) => Promise<GuestOutcome[]>;
 
-/** Ends a transaction that must store nothing. */
-class RolledBack extends Error {
-  readonly outcomes: GuestOutcome[];
-
-  constructor(outcomes: GuestOutcome[]) {
-    super('a preview stores nothing');
-    this.outcomes = outcomes;
-  }
-}
-
 /**
  * Returns a function that says what would become of guests if they were registered now, after those of its
- * earlier calls. It registers them and rolls back, so no rule is written twice. Each call locks the tickets as
- * long as a registration does.
+ * earlier calls. The function that registers them is the same and rolls back, so no rule is written twice. Each
+ * call locks the tickets as long as a registration does.
  */
 export function guestPreview(db: Database, event: Event): PreviewGuests {
   /** By ticket: the seats of earlier calls. */
@@ -31,7 +21,7 @@ export function guestPreview(db: Database, event: Event): PreviewGuests {
     const digestOf = (guest: Guest) => digestFor(event, guest.organizedEventTicketID, guest);
     const isKnown = guests.map((guest) => digests.has(digestOf(guest) ?? ''));
     const fresh = guests.filter((_, index) => !isKnown[index]);
-    const outcomes = fresh.length > 0 ? await rollBack(db, event, fresh, sold) : [];
+    const outcomes = fresh.length > 0 ? await preview(db, event, fresh, sold) : [];
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.kind !== 'registered') continue;
       const { organizedEventTicketID: ticketId } = fresh[index]!;
@@ -44,18 +34,11 @@ export function guestPreview(db: Database, event: Event): PreviewGuests {
   };
 }
 
-/** Registers guests after others, and rolls back. */
-async function rollBack(
+const preview = (
   db: Database,
   event: Event,
   guests: readonly Guest[],
-  sold: ReadonlyMap<number, number>,
-) {
-  const run = db.transaction().execute(async (transaction): Promise<never> => {
-    throw new RolledBack(await registerGuests(transaction, event.id, guests, { sold }));
-  });
-  return run.catch((error: unknown) => {
-    if (error instanceof RolledBack) return error.outcomes;
-    throw error;
-  });
-}
+  previewAfter: ReadonlyMap<number, number>,
+): Promise<GuestOutcome[]> =>
+  // A transaction, because it locks the guests of the event.
+  db.transaction().execute((transaction) => registerGuests(transaction, event.id, guests, { previewAfter }));

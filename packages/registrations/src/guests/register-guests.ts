@@ -1,14 +1,13 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { formatPassReference, RESPONSE_CODES } from '@floodgate/contract';
 import { HOUSE_PARTNER_ID, type Database } from '@floodgate/database';
 import { findEvent, keepInShard, type Event } from '@floodgate/events';
 import type { Principal } from '@floodgate/http';
 import { Failure } from '@floodgate/service/failure';
 import { sql } from 'kysely';
-import { hasSeat, refusalOf, type Outcome, type RefusalReason } from '../answers.ts';
+import { hasSeat, refusalOf, type RefusalReason, type SeatOutcome } from '../answers.ts';
 import { toReservation } from '../register/reservation.ts';
-import { reserveBatch } from '../register/reserve-batch.ts';
 import type { Guest } from './guest.ts';
+import { reserveGuests } from './reserve-guests.ts';
 
 /** The outcome of one guest. */
 export type GuestOutcome =
@@ -21,12 +20,9 @@ export type GuestOutcome =
 export interface RegisterOptions {
   /** Whether a guest whose registration was cancelled is registered again. */
   again?: boolean;
-  /** By ticket: seats that count as taken by guests before these. For a preview, which is rolled back. */
-  sold?: ReadonlyMap<number, number>;
+  /** Only say what would become of them. By ticket: seats that count as taken by guests before these. */
+  previewAfter?: ReadonlyMap<number, number>;
 }
-
-/** How long it waits for a ticket that another transaction keeps locked. */
-const LOCK_WITHIN_MS = 5_000;
 
 /**
  * Registers guests of an event through the house partner, in the caller's transaction, each once: a guest whose
@@ -39,21 +35,19 @@ export async function registerGuests(
   transaction: Database,
   eventId: number,
   guests: readonly Guest[],
-  { again = false, sold = new Map() }: RegisterOptions = {},
+  { again = false, previewAfter }: RegisterOptions = {},
 ): Promise<GuestOutcome[]> {
   // Neither moved nor archived until the transaction ends.
   await keepInShard(transaction, eventId);
   const event = await findEvent(transaction, eventId);
   assertOpen(event);
   await lockGuests(transaction, eventId);
-  await countSold(transaction, event, sold);
   const earlier = await findEarlier(transaction, event, guests, again);
   const house = houseAt(event);
   const added = guests.filter(({ partnerReference }) => !earlier.has(partnerReference));
   const reservations = added.map((guest) => toReservation(house, guest, {}));
-  const options = { lockWithinMs: LOCK_WITHIN_MS, anyTime: true };
   const outcomes =
-    added.length > 0 ? await reserveBatch(transaction, randomUUIDv7(), reservations, options) : [];
+    reservations.length > 0 ? await reserveGuests(transaction, event, reservations, previewAfter) : [];
   const next = outcomes.values();
   return guests.map(
     ({ partnerReference }) => earlier.get(partnerReference) ?? outcomeOf(house, next.next().value!),
@@ -95,21 +89,6 @@ async function lockGuests(transaction: Database, eventId: number) {
   await sql`select pg_advisory_xact_lock(${sql.lit(GUEST_LOCK)}, ${eventId}::integer)`.execute(transaction);
 }
 
-/** Counts seats as taken, in the order in which all transactions lock tickets. */
-async function countSold(transaction: Database, { shardId }: Event, sold: ReadonlyMap<number, number>) {
-  const tickets = [...sold].toSorted(([one], [other]) => one - other);
-  for (const [ticketId, seats] of tickets) {
-    await sql`
-      update tickets set taken = least(capacity, taken + ${seats}::integer)
-      where shard_id = ${shardId} and id = ${ticketId}`.execute(transaction);
-    await sql`
-      update allocations set taken = taken + ${seats}::integer
-      where shard_id = ${shardId} and ticket_id = ${ticketId} and partner_id = ${HOUSE_PARTNER_ID}`.execute(
-      transaction,
-    );
-  }
-}
-
 /** Returns the registrations of guests who have one, by reference. */
 async function findEarlier(
   transaction: Database,
@@ -135,8 +114,7 @@ async function findEarlier(
   );
 }
 
-function outcomeOf(house: Principal, outcome: Outcome): GuestOutcome {
-  if (outcome.kind === 'bulk') throw new Error('a guest is no bulk call');
+function outcomeOf(house: Principal, outcome: SeatOutcome): GuestOutcome {
   if (!hasSeat(outcome)) return { kind: 'refused', reason: reasonOf(house, outcome.kind) };
   const { serial, passCode } = outcome;
   const { passPrefix: prefix, eventId } = house;

@@ -23,12 +23,10 @@ export interface ReserveSettings {
 export interface ReserveOptions extends ReserveSettings {
   /** The batch was sent before with this id, and the connection was lost: returns the same outcomes. */
   isRepeat?: boolean;
-  /** Whether tickets are on sale before their sale begins and after it has ended, too: for guests. */
-  anyTime?: boolean;
 }
 
 /** The result of the SQL function. */
-interface Answer {
+export interface Answer {
   /** By position. Null: all are registered. */
   outcomes: SeatOutcome['kind'][] | null;
   /**
@@ -57,7 +55,6 @@ export async function reserveBatch(
   submissions: readonly Submission[],
   {
     isRepeat = false,
-    anyTime = false,
     lockWithinMs = 0,
     retentionHours = DEFAULT_RETENTION_HOURS,
     holdSharePercent,
@@ -98,7 +95,7 @@ export async function reserveBatch(
       ${text((r) => r.tableOrSeat)}::text[], ${text((r) => r.extraData1)}::text[],
       ${text((r) => r.extraData2)}::text[], ${holdSharePercent ?? null}::integer,
       ${plain((r) => r.holdId)}::uuid[], ${text((r) => r.partnerReference)}::text[],
-      true, ${anyTime}::boolean
+      true
     ) as answer`.execute(db);
   const { answer } = rows[0]!;
   return gatherBulks(submissions, readOutcomes(answer, reservations), answer.expires);
@@ -120,7 +117,7 @@ interface WantedTicket {
   index: number;
 }
 
-function countWanted(reservations: readonly Reservation[]): WantedTickets {
+export function countWanted(reservations: readonly Reservation[]): WantedTickets {
   const byTicket = new Map<string, WantedTicket>();
   const tickets = reservations.map(({ ticketId, eventId }) => {
     const name = `${ticketId} ${eventId}`;
@@ -156,7 +153,7 @@ function findCalls(submissions: readonly Submission[]) {
  * Returns, by position, the (1-based) position of the first reservation for the same attendee of the same
  * event. Empty if no attendee appears twice.
  */
-function findRepeats(reservations: readonly Reservation[]): (number | null)[] {
+export function findRepeats(reservations: readonly Reservation[]): (number | null)[] {
   const firsts = new Map<string, number>();
   let isRepeated = false;
   const positions = reservations.map(({ eventId, attendeeDigest }, index) => {
@@ -169,7 +166,7 @@ function findRepeats(reservations: readonly Reservation[]): (number | null)[] {
 }
 
 /** Returns the outcome of each registration. */
-function readOutcomes(
+export function readOutcomes(
   { outcomes, serials, first, replays, limits }: Answer,
   reservations: readonly Reservation[],
 ): SeatOutcome[] {

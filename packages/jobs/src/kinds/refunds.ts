@@ -1,0 +1,57 @@
+import type { Database } from '@floodgate/database';
+import { amountText } from '@floodgate/events/currency';
+import type { PartnerSeats } from '@floodgate/registrations/matches';
+import type { Ticket } from '@floodgate/tickets';
+
+/** Seats with the names that an operator knows. */
+export interface NamedSeats extends PartnerSeats {
+  partner: string;
+  ticket: string;
+}
+
+/** What a partner has sold, and so what is to be paid back to its customers. */
+export interface Refund {
+  partnerId: number;
+  partner: string;
+  seats: number;
+  amount: number;
+}
+
+/** Returns the seats with the names of their partners and tickets. */
+export async function nameSeats(
+  db: Database,
+  seats: readonly PartnerSeats[],
+  tickets: readonly Pick<Ticket, 'id' | 'title'>[],
+): Promise<NamedSeats[]> {
+  if (seats.length === 0) return [];
+  const ids = [...new Set(seats.map(({ partnerId }) => partnerId))];
+  const partners = await db.selectFrom('partners').select(['id', 'name']).where('id', 'in', ids).execute();
+  const names = new Map(partners.map(({ id, name }) => [id, name]));
+  const titles = new Map(tickets.map(({ id, title }) => [id, title]));
+  return seats.map(({ partnerId, ticketId, ...sums }) => {
+    const [partner, ticket] = [names.get(partnerId) ?? '', titles.get(ticketId) ?? ''];
+    return { partnerId, partner, ticketId, ticket, ...sums };
+  });
+}
+
+/** Returns the sum of amounts. In whole cents, because sums of decimals are inexact. */
+export const sumAmounts = (rows: readonly { amount: number }[]) =>
+  rows.reduce((cents, { amount }) => cents + Math.round(100 * amount), 0) / 100;
+
+/** Returns an amount with its currency, if it has one. */
+export const moneyText = (amount: number, currency: string | null) =>
+  amountText(amount, currency) + (currency === null ? '' : ` ${currency}`);
+
+/** Returns what each partner has sold, in the order of the seats. */
+export function refundsOf(seats: readonly NamedSeats[]): Refund[] {
+  const byPartner = Map.groupBy(
+    seats.filter(({ sold }) => sold > 0),
+    ({ partnerId }) => partnerId,
+  );
+  return Array.from(byPartner, ([partnerId, own]) => ({
+    partnerId,
+    partner: own[0]!.partner,
+    seats: own.reduce((sum, { sold }) => sum + sold, 0),
+    amount: sumAmounts(own),
+  }));
+}
