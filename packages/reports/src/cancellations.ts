@@ -2,6 +2,7 @@ import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { sql } from 'kysely';
 import { isIn, isOf, soldSeats, type Period, type Subject } from './sold-seats.ts';
+import { EVERYTHING } from './windows.ts';
 
 /** The seats of a ticket, a partner and a price that were cancelled within a day. */
 export interface CancellationsRow {
@@ -31,7 +32,7 @@ export async function readCancellations(db: Database, event: Event, only: Period
     from (
       select date_trunc('day', s.cancelled_at, ${zone}) as at, s.ticket_id, s.partner_id, s.price,
         count(*)::integer as cancelled
-      from (${soldSeats(event)}) s
+      from (${soldSeats(event, EVERYTHING)}) s
       where ${isIn('s.cancelled_at', only)} and ${isOf('s', only)}
       group by 1, 2, 3, 4
     ) m

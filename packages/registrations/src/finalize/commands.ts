@@ -35,9 +35,6 @@ const load = () => import('./backlog.ts');
 /** Resolves to what else is wrong. */
 export type StatusCheck = (db: Database) => Promise<readonly Finding[]>;
 
-/** Returns what else is wrong, in sentences. */
-export type StatusCheck = (db: Database) => Promise<readonly string[]>;
-
 /** `floodgate status` */
 export function addStatusCommand(program: Command, cli: Cli, checks: readonly StatusCheck[]) {
   const status = program
