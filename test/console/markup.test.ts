@@ -26,7 +26,7 @@ const COLUMNS: Record<string, ((eventId: number) => ReturnType<typeof sql>) | nu
   'audit_log.before': null,
   'audit_log.after': (eventId) => sql`
     insert into audit_log (actor, action, subject, before, after)
-    values (${MARKUP}, ${MARKUP}, ${`event:${eventId}`}, ${FORGED}::jsonb, ${FORGED}::jsonb)`,
+    values (${MARKUP}, ${MARKUP}, ${`event:${eventId}`}, '{"refused": 1}', ${FORGED}::jsonb)`,
   'partner_audit_log.before': null,
   'partner_audit_log.after': () => sql`
     insert into partner_audit_log (actor, action, subject, before, after)
@@ -72,7 +72,7 @@ test('JSON with a property html is shown as text, wherever JSON is shown', async
     expect([path, shown[path]]).not.toEqual([path, expect.stringContaining(MARKUP)]);
   }
   // It is shown, as text.
-  const json = '{"<b>marked</b>":1,"html":"<b>marked</b>"}';
+  const json = '{"html":"<b>marked</b>","<b>marked</b>":1}';
   expect(textOf(shown['/audit']!)).toContain(json);
   expect(textOf(shown['/processes'] ?? shown['/health']!)).toContain(MARKUP);
 });

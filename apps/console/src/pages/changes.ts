@@ -108,7 +108,7 @@ function filled(sentence: string, telling: Telling) {
 }
 
 function placeOf(place: string, telling: Telling): Shown {
-  const { entry, names, words, format } = telling;
+  const { entry, names, words } = telling;
   const [first] = differencesOf(entry).filter(({ name }) => !isAside(name));
   switch (place) {
     case 'who':
@@ -128,9 +128,11 @@ function placeOf(place: string, telling: Telling): Shown {
     case 'list':
       return listHtml(telling);
     default: {
-      const [state, name] = place.startsWith('was.') ? [entry.before, place.slice(4)] : [entry.after, place];
-      const value = state?.[name] ?? entry.before?.[name] ?? entry.after?.[name];
-      return value === undefined ? format.number(0) : valueHtml(name, value, telling);
+      const isBefore = place.startsWith('was.');
+      const name = isBefore ? place.slice('was.'.length) : place;
+      const states = isBefore ? [entry.before, entry.after] : [entry.after, entry.before];
+      const state = states.find((one) => one && Object.hasOwn(one, name));
+      return state ? valueHtml(name, state[name], telling) : words.audit.empty;
     }
   }
 }

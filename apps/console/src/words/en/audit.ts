@@ -60,8 +60,9 @@ const actions: Record<string, Sentence> = {
     'disabled=true': '{who} disabled {what}',
     '': '{who} enabled {what} again',
   },
-  'partner.limit': CHANGED,
-  'partner.weigh': CHANGED,
+  'partner.limit':
+    '{who} changed the limit of requests per second of {what} from {was.requestsPerSecond} to {requestsPerSecond}',
+  'partner.weigh': '{who} changed the share of {what} from {was.weight} to {weight}',
   'pass.rotate': '{who} made a new key for passes',
   'pass.withdraw': '{who} withdrew a key of passes: passes that it signed are no longer valid',
   'registration.cancel': '{who} cancelled {what}',
