@@ -55,9 +55,16 @@ test('JSON with a property html is shown as text, wherever JSON is shown', async
   await sql`update partners set name = ${MARKUP + randomUUID()} where id = ${fixture.partnerId}`.execute(db);
   for (const fill of Object.values(COLUMNS)) await fill?.(fixture.eventId).execute(db);
   const { cookie } = await given.addOperator('owner');
-  const examples = { ...(await createThings(given.database)), eventId: fixture.eventId, partnerId: fixture.partnerId };
+  const examples = {
+    ...(await createThings(given.database)),
+    eventId: fixture.eventId,
+    partnerId: fixture.partnerId,
+  };
   const jobId = await addJob(db, fixture);
-  const paths = [...addressesOf(given.pages, { ...examples, jobId }), `/audit?subject=event:${fixture.eventId}`];
+  const paths = [
+    ...addressesOf(given.pages, { ...examples, jobId }),
+    `/audit?subject=event:${fixture.eventId}`,
+  ];
   const shown: Record<string, string> = {};
   for (const path of paths.filter((one) => !one.startsWith('/sign-in/'))) {
     const abort = new AbortController();

@@ -8,7 +8,14 @@ import {
   shardIds,
   type Database,
 } from '@floodgate/database';
-import { buildApi, drain, recentRefusals, refusals, type ApiContext, type OpenCapability } from '@floodgate/http';
+import {
+  buildApi,
+  drain,
+  recentRefusals,
+  refusals,
+  type ApiContext,
+  type OpenCapability,
+} from '@floodgate/http';
 import { Metrics } from '@floodgate/metrics';
 import { openProducer, queueOptions, reportQueue, watchQueue } from '@floodgate/queue';
 import { reportProcess } from '@floodgate/operators';
@@ -77,7 +84,10 @@ export async function startApi(config: ApiConfig, log: Logger, clock = systemClo
   }
   const ofAll = () => capabilities.map((one) => one.facts?.());
   const facts = () =>
-    Object.assign({ refused: refusals, refusedOf: recentRefusals.read() }, ...ofAll()) as Record<string, unknown>;
+    Object.assign({ refused: refusals, refusedOf: recentRefusals.read() }, ...ofAll()) as Record<
+      string,
+      unknown
+    >;
   const report = reportProcess(reads, { service: 'api', version: manifest.version }, facts);
   opened.defer(startPeriodicTasks([report], log, clock).stop);
   const { CONTACT_URL: contactUrl, DEMO_FILE: demoFile } = config;

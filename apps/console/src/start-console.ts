@@ -108,7 +108,8 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     await known.register(formbody);
     for (const add of [addPrincipals, addIdentityProvider]) add(known, context);
     addSignIn(known, context, addForms(known, context));
-    for (const add of [addEventPages, addRegistrationPage, addProcessPages, addDoorPages]) add(known, context);
+    for (const add of [addEventPages, addRegistrationPage, addProcessPages, addDoorPages])
+      add(known, context);
     for (const add of [addPartnerPages, addWebhookPages, addDeliveryPages]) add(known, context);
     for (const add of [addAccessPages, addAuditPages]) add(known, context);
     for (const add of [addAttendees, addLive, addAccount, addPreferences]) add(known, context);

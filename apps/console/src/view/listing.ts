@@ -22,9 +22,18 @@ interface ListingOptions<Thing> {
 }
 
 /** Returns a table of things, or a sentence if there are none. On a narrow screen, each thing is a block. */
-export function listing<Thing>({ caption, isTitled, things = [], columns, empty, format }: ListingOptions<Thing>) {
+export function listing<Thing>({
+  caption,
+  isTitled,
+  things = [],
+  columns,
+  empty,
+  format,
+}: ListingOptions<Thing>) {
   const title = isTitled ? html`<h2>${caption}</h2>` : '';
-  if (things.length === 0) return html`!${title}<p class="none">${empty}</p>`;
+  if (things.length === 0)
+    return html`!${title}
+      <p class="none">${empty}</p>`;
   const shown = columns.filter((column) => column !== false && column !== undefined);
   const cells = things.map((thing) => shown.map(({ cell }) => cell(thing)));
   const isNumber = shown.map(

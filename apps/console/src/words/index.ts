@@ -35,7 +35,8 @@ export const wordsOf = (name: string) =>
 
 /** Returns the label and the hint of a field. Without texts of its own: its name in words, and its rule. */
 export function fieldWords(words: Words, name: string, rule = ''): Required<FieldWords> {
-  const { label = wordsOf(name), hint = ruleWords(words, rule) }: Partial<FieldWords> = words.fields[name] ?? {};
+  const { label = wordsOf(name), hint = ruleWords(words, rule) }: Partial<FieldWords> =
+    words.fields[name] ?? {};
   return { label, hint };
 }
 
@@ -46,5 +47,7 @@ export const ruleWords = (words: Words, rule: string) => words.rules[rule] ?? ru
 export const valueWords = (words: Words, value: string) => words.values[value] ?? value;
 
 /** Returns the texts of an operation. Without texts of its own: its summary in English. */
-export const operationWords = (words: Words, { id, summary }: { id: string; summary: string }): OperationWords =>
-  words.operations[id] ?? { link: summary, title: summary, button: summary };
+export const operationWords = (
+  words: Words,
+  { id, summary }: { id: string; summary: string },
+): OperationWords => words.operations[id] ?? { link: summary, title: summary, button: summary };

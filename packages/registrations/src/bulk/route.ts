@@ -104,7 +104,10 @@ export function addBulkRoute(api: Routes, groups: Registrations, answerWithinMs:
   );
 }
 
-function countRefused(answers: readonly { responseCode: '00' | FailureCode }[], { partnerId }: Principal): void {
+function countRefused(
+  answers: readonly { responseCode: '00' | FailureCode }[],
+  { partnerId }: Principal,
+): void {
   for (const { responseCode } of answers) if (responseCode !== '00') countRefusal(responseCode, partnerId);
 }
 

@@ -36,7 +36,10 @@ export const deliveries: typeof en = {
   suppressions: {
     title: 'Adressen, die keine E-Mails bekommen',
     about:
-      'Ein Mailserver hat jede dieser Adressen endgültig abgelehnt, deshalb wird an sie nichts mehr gesendet, für keine Veranstaltung. Die Adresse selbst ist nicht gespeichert. Um wieder zu senden, suchen Sie die Person, berichtigen Sie die Adresse oder vergewissern Sie sich, dass sie funktioniert, und heben Sie dann die Unterdrückung auf.',
+      'Ein Mailserver hat jede dieser Adressen endgültig abgelehnt, deshalb wird an sie nichts mehr ' +
+      'gesendet, für keine Veranstaltung. Die Adresse selbst ist nicht gespeichert. Um wieder zu ' +
+      'senden, suchen Sie die Person, berichtigen Sie die Adresse oder vergewissern Sie sich, dass ' +
+      'sie funktioniert, und heben Sie dann die Unterdrückung auf.',
     none: 'Keine Adresse ist unterdrückt.',
     reason: 'Grund',
     event: 'Zuerst abgelehnt für',

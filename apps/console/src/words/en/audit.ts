@@ -12,7 +12,10 @@ const actions: Record<string, Sentence> = {
   'batch.redrive': '{who} had a failed batch tried again',
   'device.code': '{who} made a new code for the device {what}',
   'device.create': '{who} added the device {what}',
-  'device.revoke': { 'lost=true': '{who} reported the device {what} as lost', '': '{who} revoked the device {what}' },
+  'device.revoke': {
+    'lost=true': '{who} reported the device {what} as lost',
+    '': '{who} revoked the device {what}',
+  },
   'event.archive': '{who} archived {what}',
   'event.call-off': '{who} called off {what}',
   'event.create': '{who} added the event {what}',
