@@ -30,3 +30,7 @@ if (live) {
       );
   });
 }
+
+// Who has chosen no time zone is offered that of the browser.
+const zone = document.querySelector('[data-propose-zone]');
+if (zone) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -130,7 +130,7 @@ function passwordField(
 }
 
 async function showAccount(
-  { db }: ConsoleContext,
+  { db, cookies }: ConsoleContext,
   reply: FastifyReply,
   person: Person,
   problem: Problem = {},
@@ -161,13 +161,13 @@ async function showAccount(
         [account.ofEvents, ofEvents.length === 0 ? null : new Html(rows(...ofEvents))],
       ),
     ),
-    preferencesHtml(viewer),
+    preferencesHtml(viewer, cookies.read(reply.request, 'floodgate_zone') !== undefined),
     passwordHtml(words, problem.invalid ?? {}),
   ];
   return sendPage(reply, { title: account.title, parts });
 }
 
-function preferencesHtml({ language, format, words }: Viewer) {
+function preferencesHtml({ language, format, words }: Viewer, isZoneChosen: boolean) {
   const { account } = words;
   const zones = Intl.supportedValuesOf('timeZone').map((zone) => html`<option value="${zone}"></option>`);
   return html`<form class="card fields" method="post" action="/preferences">
@@ -194,6 +194,7 @@ function preferencesHtml({ language, format, words }: Viewer) {
         list="zones"
         autocomplete="off"
         aria-describedby="zone-hint"
+        !${isZoneChosen ? '' : 'data-propose-zone'}
       />
       <datalist id="zones">!${zones}</datalist>
       <p class="hint" id="zone-hint">${account.zoneHint}</p>
