@@ -110,3 +110,21 @@ test('an operator without a password cannot set one', async () => {
     .execute();
   expect((await change(operator.cookie, GUESS, CHOSEN)).status).toBe(409);
 });
+
+test('an operator chooses the language and the time zone of the pages', async () => {
+  const { cookie } = await given.addOperator('owner');
+  const show = async (cookies: string) =>
+    (await given.request('/account', { headers: { cookie: cookies, 'accept-language': 'en' } })).text();
+  const page = await show(cookie);
+  expect(page).toMatch(/<html lang="en">[^]*data-propose-zone/);
+  const answer = await given.request('/preferences', {
+    method: 'POST',
+    body: new URLSearchParams({ language: 'de', zone: 'Europe/Berlin', back: '/account' }),
+    headers: { cookie },
+  });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/account']);
+  const chosen = answer.headers.getSetCookie().map((one) => one.split(';')[0]);
+  const german = await show([cookie, ...chosen].join('; '));
+  expect(german).toMatch(/<html lang="de">[^]*Ihr Konto[^]*value="Europe\/Berlin"/);
+  expect(german).not.toContain('data-propose-zone');
+});

@@ -12,7 +12,8 @@ const { test, given } = consoleTest();
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** An action has its name in the audit log: "ticket.update". */
-const NAMED = /(?:name: |define(?:Change|Archive)\(|insertAuditEntries\(\w+, \w+, )'([a-z]+\.[a-z]+(?:-[a-z]+)*)'/g;
+const NAMED =
+  /(?:name: |define(?:Change|Archive)\(|insertAuditEntries\(\w+, \w+, )'([a-z]+\.[a-z]+(?:-[a-z]+)*)'/g;
 /** Names of files, which look alike. */
 const NO_ACTIONS = new Set(['pass.png', 'event.ics']);
 
@@ -21,8 +22,12 @@ function actionsInSource() {
   const files = globSync(['packages/*/src/**/*.ts', 'apps/{cli,console}/src/**/*.ts'], { cwd: ROOT });
   const names = files
     .filter((file) => !file.includes('.test.'))
-    .flatMap((file) => Array.from(readFileSync(path.join(ROOT, file), 'utf8').matchAll(NAMED), ([, name]) => name!));
-  return [...new Set(names)].filter((name) => !/\.(png|ics|ts|js|json|css|csv|html)$/.test(name) && !NO_ACTIONS.has(name));
+    .flatMap((file) =>
+      Array.from(readFileSync(path.join(ROOT, file), 'utf8').matchAll(NAMED), ([, name]) => name!),
+    );
+  return [...new Set(names)].filter(
+    (name) => !/\.(png|ics|ts|js|json|css|csv|html)$/.test(name) && !NO_ACTIONS.has(name),
+  );
 }
 
 const show = async (at: string, cookie: string) => (await given.request(at, { headers: { cookie } })).text();
@@ -41,10 +46,16 @@ test('each action has a sentence in each language, with the same places', () => 
   for (const [language, { audit }] of Object.entries(WORDS)) {
     expect([language, actions.filter((name) => !Object.hasOwn(audit.actions, name))]).toEqual([language, []]);
     // None is left of an action that is gone.
-    expect([language, Object.keys(audit.actions).filter((name) => !actions.includes(name))]).toEqual([language, []]);
+    expect([language, Object.keys(audit.actions).filter((name) => !actions.includes(name))]).toEqual([
+      language,
+      [],
+    ]);
   }
   for (const name of actions)
-    expect([name, placesOf(WORDS.de.audit.actions[name])]).toEqual([name, placesOf(WORDS.en.audit.actions[name])]);
+    expect([name, placesOf(WORDS.de.audit.actions[name])]).toEqual([
+      name,
+      placesOf(WORDS.en.audit.actions[name]),
+    ]);
 });
 
 test('a change is a sentence with names and links, and can be taken back', async () => {
@@ -54,11 +65,16 @@ test('a change is a sentence with names and links, and can be taken back', async
   await change(cookie, 'ticketUpdate', { ticketId, capacity: 30 });
   const at = `/audit?eventId=${fixture.eventId}`;
   const page = await show(at, cookie);
-  expect(textOf(page)).toMatch(new RegExp(`${name} changed the capacity of VIP from 3 to 30 ?, now|${name} changed the capacity of VIP from 3 to 30 ?, \\d+ seconds? ago`));
+  expect(textOf(page)).toMatch(
+    new RegExp(
+      `${name} changed the capacity of VIP from 3 to 30 ?, now|${name} changed the capacity of VIP from 3 to 30 ?, \\d+ seconds? ago`,
+    ),
+  );
   expect(page).toContain(`href="/events/${fixture.eventId}/tickets/${ticketId}"`);
   const german = await given.request(at, { headers: { cookie: `${cookie}; floodgate_language=de` } });
   expect(textOf(await german.text())).toContain(`${name} hat bei VIP die Kapazität von 3 auf 30 geändert`);
-  const [, fields = ''] = /<form class="inline"[^>]*action="\/do\/ticketUpdate">([^]*?)<\/form>/.exec(page) ?? [];
+  const [, fields = ''] =
+    /<form class="inline"[^>]*action="\/do\/ticketUpdate">([^]*?)<\/form>/.exec(page) ?? [];
   const undo = Object.fromEntries(
     Array.from(fields.matchAll(/name="(\w+)" value="([^"]*)"/g), ([, field, value]) => [field!, value!]),
   );
@@ -78,12 +94,21 @@ test('the list is limited to an event, a person, an action or a thing, and has p
   await change(cookie, 'eventUpdate', { eventId: other.eventId, venue: 'Town Hall' });
   const count = async (query: string) => {
     const text = textOf(await show(`/audit?${query}`, cookie));
-    return { capacity: text.match(/changed the capacity of Balcony/g)?.length ?? 0, venue: /Town Hall/.test(text) };
+    return {
+      capacity: text.match(/changed the capacity of Balcony/g)?.length ?? 0,
+      venue: /Town Hall/.test(text),
+    };
   };
   expect(await count(`actor=${encodeURIComponent(name)}`)).toEqual({ capacity: 49, venue: true });
   expect(await count(`eventId=${fixture.eventId}`)).toEqual({ capacity: 50, venue: false });
-  expect(await count(`subject=ticket:${ticketId}&action=ticket.update`)).toEqual({ capacity: 50, venue: false });
-  expect(await count(`action=event.update&actor=${encodeURIComponent(name)}`)).toEqual({ capacity: 0, venue: true });
+  expect(await count(`subject=ticket:${ticketId}&action=ticket.update`)).toEqual({
+    capacity: 50,
+    venue: false,
+  });
+  expect(await count(`action=event.update&actor=${encodeURIComponent(name)}`)).toEqual({
+    capacity: 0,
+    venue: true,
+  });
   const first = await show(`/audit?subject=ticket:${ticketId}`, cookie);
   const [, older = ''] = /href="(\/audit\?[^"]*after=[^"]*)"/.exec(decoded(first)) ?? [];
   const rest = textOf(await show(older, cookie));
@@ -102,7 +127,9 @@ test('sentences name partners, operators, webhooks, devices and jobs, and tell n
   await change(owner.cookie, 'operatorGrant', { name: viewer.name, eventId, role: 'door-manager' });
   await change(owner.cookie, 'webhookPause', { webhookId: things.webhookId });
   await change(owner.cookie, 'registrationCancel', { passReference });
-  const { rows } = await sql<{ name: string }>`select name from partners where id = ${partnerId}`.execute(given.db);
+  const { rows } = await sql<{ name: string }>`select name from partners where id = ${partnerId}`.execute(
+    given.db,
+  );
   const partner = rows[0]!.name;
   const text = textOf(await show(`/audit?eventId=${eventId}`, owner.cookie));
   expect(text).toMatch(new RegExp(`stopped ${partner} from selling Gala`));

@@ -9,17 +9,16 @@ import { waitUntil } from '../harness/wait-until.ts';
 const { test, given } = consoleTest();
 
 /** Returns the addresses of all pages and streams about something of an event. */
-const pagesOf = (things: ThingsOfEvent) =>
-  [
-    ...addressesOf(
-      given.pages.filter((route) => /:(eventId|ticketId|webhookId|passReference)/.test(route)),
-      { ...things },
-    ),
-    // Its address has no parameter.
-    ...(given.pages.includes('/registrations')
-      ? [`/registrations?passReference=${encodeURIComponent(things.passReference)}`]
-      : []),
-  ];
+const pagesOf = (things: ThingsOfEvent) => [
+  ...addressesOf(
+    given.pages.filter((route) => /:(eventId|ticketId|webhookId|passReference)/.test(route)),
+    { ...things },
+  ),
+  // Its address has no parameter.
+  ...(given.pages.includes('/registrations')
+    ? [`/registrations?passReference=${encodeURIComponent(things.passReference)}`]
+    : []),
+];
 
 /** Opens a page. A stream is not read to its end. */
 async function open(path: string, cookie: string) {
@@ -54,7 +53,8 @@ test('pages that belong to no event need a role for all events', async () => {
   for (const path of lists) expect([path, (await open(path, cookie)).status]).toEqual([path, 200]);
   // What a page may be that is not named here.
   const others = given.pages.filter((route) => !/[:*]|^\/sign-in/.test(route));
-  for (const path of others) expect([path, [200, 403]]).toEqual([path, expect.arrayContaining([(await open(path, cookie)).status])]);
+  for (const path of others)
+    expect([path, [200, 403]]).toEqual([path, expect.arrayContaining([(await open(path, cookie)).status])]);
   const deliveries = await open('/deliveries', cookie);
   expect(deliveries.text).not.toMatch(/Is everything on its way|Addresses that get no e-mails/);
 });

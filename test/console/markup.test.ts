@@ -29,7 +29,7 @@ const COLUMNS: Record<string, ((eventId: number) => ReturnType<typeof sql>) | nu
   'audit_log.before': null,
   'audit_log.after': (eventId) => sql`
     insert into audit_log (actor, action, subject, before, after)
-    values (${MARKUP}, ${MARKUP}, ${`event:${eventId}`}, ${FORGED}::jsonb, ${FORGED}::jsonb)`,
+    values (${MARKUP}, ${MARKUP}, ${`event:${eventId}`}, '{"refused": 1}', ${FORGED}::jsonb)`,
   'partner_audit_log.before': null,
   'partner_audit_log.after': () => sql`
     insert into partner_audit_log (actor, action, subject, before, after)
@@ -72,7 +72,10 @@ test('JSON with a property html is shown as text, wherever JSON is shown', async
   });
   const examples = { ...(await createThings(given.database)), eventId: fixture.eventId, partnerId: fixture.partnerId };
   const jobId = await addJob(db, fixture);
-  const paths = [...addressesOf(given.pages, { ...examples, jobId }), `/audit?subject=event:${fixture.eventId}`];
+  const paths = [
+    ...addressesOf(given.pages, { ...examples, jobId }),
+    `/audit?subject=event:${fixture.eventId}`,
+  ];
   const shown: Record<string, string> = {};
   for (const path of paths.filter((one) => !one.startsWith('/sign-in/'))) {
     const abort = new AbortController();
@@ -87,7 +90,7 @@ test('JSON with a property html is shown as text, wherever JSON is shown', async
     expect([path, shown[path]]).not.toEqual([path, expect.stringContaining(MARKUP)]);
   }
   // It is shown, as text.
-  const json = '{"<b>marked</b>":1,"html":"<b>marked</b>"}';
+  const json = '{"html":"<b>marked</b>","<b>marked</b>":1}';
   expect(textOf(shown['/audit']!)).toContain(json);
   expect(textOf(shown['/health']!)).toContain(MARKUP);
 });

@@ -32,9 +32,14 @@ test('the page of a partner says why it was refused in the last hour, and what t
     await perform(db, revokeKeyAction, { keyId: fixture.keyId }, 'tests');
     await waitUntil('the key is refused', async () => (await partner.tickets()).status === 401);
     // A stranger with a wrong secret is nobody's fault.
-    await new PartnerClient(api.baseUrl, { ...other, secretKey: `${other.secretKey.slice(0, -1)}!` }).tickets();
+    await new PartnerClient(api.baseUrl, {
+      ...other,
+      secretKey: `${other.secretKey.slice(0, -1)}!`,
+    }).tickets();
     const refusals = async () =>
-      (await given.call(session, `GET /partners/refusals?partnerId=${fixture.partnerId}`)).body as { code: string }[];
+      (await given.call(session, `GET /partners/refusals?partnerId=${fixture.partnerId}`)).body as {
+        code: string;
+      }[];
     await waitUntil('the API has reported', async () => (await refusals()).some(({ code }) => code === '20'));
     expect(await refusals()).toEqual(
       expect.arrayContaining([
@@ -47,7 +52,9 @@ test('the page of a partner says why it was refused in the last hour, and what t
     expect(text).toMatch(/is not open to this partner.* Code 21 1 Let the partner sell the event/);
     expect(text).toMatch(/The key is expired, revoked .* Code 20 \d+ Look at the keys below/);
     expect(text).toContain('This partner has no open key, so it cannot sell.');
-    expect(await show(`/partners/${other.partnerId}`, cookie)).toContain('Nothing was refused in the last hour.');
+    expect(await show(`/partners/${other.partnerId}`, cookie)).toContain(
+      'Nothing was refused in the last hour.',
+    );
     expect(await show('/partners', cookie)).toMatch(/No key 1 0 no limit 1 \d+/);
   } finally {
     await api.close();
@@ -78,7 +85,14 @@ test('a partner shows its events, keys, webhooks and changes by name, and each c
   expect(text).toMatch(/changed the limit of requests per second of partner \w+ from none to 1,000/);
   expect(text).toMatch(/Webhooks Receiver Event State .* partner\.example Gala Works 0/);
   expect(page).toContain(`href="/events/${eventId}"`);
-  for (const form of ['partnerContact', 'partnerLimit', 'partnerWeigh', 'partnerDisable', 'eventRevoke', 'eventGrant'])
+  for (const form of [
+    'partnerContact',
+    'partnerLimit',
+    'partnerWeigh',
+    'partnerDisable',
+    'eventRevoke',
+    'eventGrant',
+  ])
     expect(page).toContain(`/do/${form}?`);
   for (const form of ['keyIssue', 'keyRotate', 'keyRevoke']) expect(page).toContain(`/do/${form}?`);
   const viewer = await given.addOperator('viewer');

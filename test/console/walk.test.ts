@@ -28,7 +28,11 @@ const IS_WHOLE = process.env['CONSOLE_WALK'] === 'all' || inject('tier') === 'ev
 
 const MARK = 'marked-by-data';
 /** A name of 240 characters with markup, from right to left, and with a word that is wider than a telephone. */
-const LONG = `<b class="${MARK}">Fête</b> & "مهرجان الموسيقى" ${'Donaudampfschifffahrtsgesellschaft'.repeat(6)}`.slice(0, 240);
+const LONG =
+  `<b class="${MARK}">Fête</b> & "مهرجان الموسيقى" ${'Donaudampfschifffahrtsgesellschaft'.repeat(6)}`.slice(
+    0,
+    240,
+  );
 
 /** Words that the examples use as names and reasons. */
 const OF_DATA = new Set(['test', 'tests']);
@@ -63,7 +67,15 @@ async function examplesOf(things: ThingsOfEvent): Promise<Examples> {
     select shard_id, id, gen_random_uuid(), 'msg_1', 0, 1, 1, now(), 15000, 'failed', null, 'TIMEOUT'
     from webhook_endpoints where id = ${things.webhookId}::uuid`.execute(db);
   const jobId = await addJob(db, things);
-  return { ...things, ...rows[0]!, name: operator.name, address, batchIds: things.batchId, jobId, gates: things.gateId };
+  return {
+    ...things,
+    ...rows[0]!,
+    name: operator.name,
+    address,
+    batchIds: things.batchId,
+    jobId,
+    gates: things.gateId,
+  };
 }
 
 /** Gives everything with a name a long one. */
@@ -82,11 +94,17 @@ async function read(at: string, cookie: string) {
   const abort = new AbortController();
   const answer = await given.request(at, { headers: { cookie }, signal: abort.signal });
   const isPage = answer.headers.get('content-type')?.startsWith('text/html') ?? false;
-  if (!isPage && answer.status === 200) return void abort.abort();
+  if (!isPage && answer.status === 200) {
+    abort.abort();
+    return undefined;
+  }
   const text = await answer.text();
   expect([at, answer.status, answer.status === 200 ? '' : text]).toEqual([at, 200, '']);
   return text;
 }
+
+/** Returns the addresses of help that a page has. */
+const helpIn = (text: string) => Array.from(text.matchAll(/href="(\/help[^"]*)"/g), ([, href]) => href!);
 
 test('every page and form leads to help that exists, with its anchor', async () => {
   const { cookie } = await given.addOperator('owner');
@@ -96,15 +114,21 @@ test('every page and form leads to help that exists, with its anchor', async () 
   for (const at of addresses) {
     const text = await read(at, cookie);
     if (text === undefined) continue;
-    const targets = Array.from(text.matchAll(/href="(\/help[^"]*)"/g), ([, href]) => href!);
+    const targets = helpIn(text);
     if (at !== '/help') expect([at, targets.length]).not.toEqual([at, 0]);
     for (const target of targets) links.set(target, at);
   }
   const found: Record<string, string> = {};
+  const texts = new Map<string, string>();
+  // Pages of help lead to others, which are added meanwhile.
   for (const [href, from] of links) {
     const [address = '', anchor] = href.split('#');
-    const text = (await (await given.request(address, { headers: { cookie } })).text()) ?? '';
-    if (!text.includes(anchor === undefined ? '<article' : ` id="${anchor}"`) && address !== '/help') found[href] = from;
+    const isNew = !texts.has(address);
+    const text = texts.get(address) ?? (await (await given.request(address, { headers: { cookie } })).text());
+    texts.set(address, text);
+    if (isNew) for (const target of helpIn(text)) if (!links.has(target)) links.set(target, address);
+    const isThere = text.includes(anchor === undefined ? '<article' : ` id="${anchor}"`);
+    if (!isThere && address !== '/help') found[href] = from;
   }
   expect(found).toEqual({});
   expect(links.size).toBeGreaterThan(10);
@@ -158,7 +182,9 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
   async function lookLike({ width, scheme }: Look) {
     const metrics = { width, height: 900, deviceScaleFactor: 1, mobile: width < 600 };
     await page.send('Emulation.setDeviceMetricsOverride', metrics);
-    await page.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
+    await page.send('Emulation.setEmulatedMedia', {
+      features: [{ name: 'prefers-color-scheme', value: scheme }],
+    });
   }
 
   /** Returns what is wrong with the page that is open: rules of accessibility, width, and markup from data. */
@@ -201,7 +227,8 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
         await lookLike(look);
         const name = `${look.width}-${look.scheme}-${language}`;
         const isLast = look === looks.at(-1);
-        const wrong = rulesOnce && !isLast ? ((await isWide()) ? ['wider than the screen'] : []) : await faults();
+        const wrong =
+          rulesOnce && !isLast ? ((await isWide()) ? ['wider than the screen'] : []) : await faults();
         if (wrong.length > 0) found[`${at} ${name}`] = wrong;
         await picture(at, name);
       }
@@ -212,7 +239,9 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
   /** Returns the addresses that answer with a page: not the streams. */
   async function shown(addresses: readonly string[]) {
     const cookie = `floodgate_session=${session}`;
-    const texts = await Promise.all(addresses.map(async (at) => ((await read(at, cookie)) === undefined ? [] : [at])));
+    const texts = await Promise.all(
+      addresses.map(async (at) => ((await read(at, cookie)) === undefined ? [] : [at])),
+    );
     return texts.flat();
   }
 

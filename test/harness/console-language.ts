@@ -15,7 +15,7 @@ function textsOf(part: unknown): string[] {
   if (typeof part === 'string') return [part];
   if (typeof part === 'function') {
     try {
-      return [String((part as (...given: string[]) => string)(PLACE, PLACE, PLACE, PLACE, PLACE))];
+      return [(part as (...given: string[]) => string)(PLACE, PLACE, PLACE, PLACE, PLACE)];
     } catch {
       return [];
     }
@@ -38,7 +38,10 @@ export function englishTexts(summaries: readonly string[], fields: readonly stri
   const untranslated = fields.map(wordsOf).filter((name) => /[a-z] [a-z]/.test(name));
   const all = [...textsOf(WORDS.en), ...summaries, ...untranslated].map(normalized);
   const foreign = all.filter((text) => LETTERS.test(text) && !german.has(text));
-  const [whole, withPlaces] = [foreign.filter((text) => !text.includes(PLACE)), foreign.filter((text) => text.includes(PLACE))];
+  const [whole, withPlaces] = [
+    foreign.filter((text) => !text.includes(PLACE)),
+    foreign.filter((text) => text.includes(PLACE)),
+  ];
   return {
     exact: new Set(whole),
     patterns: withPlaces

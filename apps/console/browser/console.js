@@ -72,3 +72,7 @@ if (changing) {
   const again = () => setTimeout(() => look().catch(again), Number(changing.dataset.refresh));
   again();
 }
+
+// Who has chosen no time zone is offered that of the browser.
+const zone = document.querySelector('[data-propose-zone]');
+if (zone) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;

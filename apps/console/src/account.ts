@@ -1,5 +1,11 @@
 import { perform } from '@floodgate/audit';
-import { changePasswordAction, checkPassword, findOperator, OwnPassword, readPasswordHash } from '@floodgate/operators';
+import {
+  changePasswordAction,
+  checkPassword,
+  findOperator,
+  OwnPassword,
+  readPasswordHash,
+} from '@floodgate/operators';
 import type { OperatorPrincipal } from '@floodgate/operators';
 import { InvalidInput } from '@floodgate/service';
 import { assertFields } from '@floodgate/service/load-config';
@@ -10,7 +16,7 @@ import type { ConsoleContext } from './operations.ts';
 import { problemOf, Refusal, requireOperator } from './principals.ts';
 import { DEVICE_SECONDS } from './sign-in.ts';
 import { eventLink, namesOfEvents } from './pages/access-pages.ts';
-import { roleText } from './pages/changes.ts';
+import { roleText } from './pages/subjects.ts';
 import { LANGUAGES } from './view/format.ts';
 import { alertHtml, card, facts, Html, rows, type Texts } from './view/html.ts';
 import { sendPage } from './view/page.ts';
@@ -100,23 +106,44 @@ interface Problem {
   invalid?: Texts;
 }
 
-function passwordField(name: keyof Static<typeof OwnPassword>, autocomplete: string, words: Words, invalid: Texts) {
+function passwordField(
+  name: keyof Static<typeof OwnPassword>,
+  autocomplete: string,
+  words: Words,
+  invalid: Texts,
+) {
   const isInvalid = Object.hasOwn(invalid, name);
   const mark = isInvalid ? html`<strong>${words.forms.notValid}:</strong> ` : '';
   return html`<div class="field">
     <label for="${name}">${words.account[name]}</label>
-    <input id="${name}" name="${name}" type="password" autocomplete="${autocomplete}" required
-      aria-describedby="${name}-hint" !${isInvalid ? 'aria-invalid="true"' : ''} />
+    <input
+      id="${name}"
+      name="${name}"
+      type="password"
+      autocomplete="${autocomplete}"
+      required
+      aria-describedby="${name}-hint"
+      !${isInvalid ? 'aria-invalid="true"' : ''}
+    />
     <p class="hint" id="${name}-hint">!${mark}${words.account.rules[name]}</p>
   </div>`;
 }
 
-async function showAccount({ db }: ConsoleContext, reply: FastifyReply, person: Person, problem: Problem = {}, done = '') {
+async function showAccount(
+  { db, cookies }: ConsoleContext,
+  reply: FastifyReply,
+  person: Person,
+  problem: Problem = {},
+  done = '',
+) {
   const { viewer } = reply.request;
   const { words } = viewer;
   const { account } = words;
   const { role, eventRoles } = await findOperator(db, person.name);
-  const events = await namesOfEvents({ db }, eventRoles.map(({ eventId }) => eventId));
+  const events = await namesOfEvents(
+    { db },
+    eventRoles.map(({ eventId }) => eventId),
+  );
   const ofEvents = eventRoles.map(
     (one) =>
       new Html(
@@ -134,13 +161,13 @@ async function showAccount({ db }: ConsoleContext, reply: FastifyReply, person: 
         [account.ofEvents, ofEvents.length === 0 ? null : new Html(rows(...ofEvents))],
       ),
     ),
-    preferencesHtml(viewer),
+    preferencesHtml(viewer, cookies.read(reply.request, 'floodgate_zone') !== undefined),
     passwordHtml(words, problem.invalid ?? {}),
   ];
   return sendPage(reply, { title: account.title, parts });
 }
 
-function preferencesHtml({ language, format, words }: Viewer) {
+function preferencesHtml({ language, format, words }: Viewer, isZoneChosen: boolean) {
   const { account } = words;
   const zones = Intl.supportedValuesOf('timeZone').map((zone) => html`<option value="${zone}"></option>`);
   return html`<form class="card fields" method="post" action="/preferences">
@@ -152,13 +179,23 @@ function preferencesHtml({ language, format, words }: Viewer) {
       <select id="language" name="language">
         !${LANGUAGES.map(
           (one) =>
-            html`<option lang="${one}" value="${one}" !${one === language ? 'selected' : ''}>${account.languages[one]}</option>`,
+            html`<option lang="${one}" value="${one}" !${one === language ? 'selected' : ''}>
+              ${account.languages[one]}
+            </option>`,
         )}
       </select>
     </div>
     <div class="field">
       <label for="zone">${account.zone}</label>
-      <input id="zone" name="zone" value="${format.zone}" list="zones" autocomplete="off" aria-describedby="zone-hint" />
+      <input
+        id="zone"
+        name="zone"
+        value="${format.zone}"
+        list="zones"
+        autocomplete="off"
+        aria-describedby="zone-hint"
+        !${isZoneChosen ? '' : 'data-propose-zone'}
+      />
       <datalist id="zones">!${zones}</datalist>
       <p class="hint" id="zone-hint">${account.zoneHint}</p>
     </div>

@@ -59,7 +59,8 @@ async function render(name: string): Promise<HelpPage> {
   // What is wider than the screen can be scrolled, by the keyboard too.
   const fence = rules['fence']!;
   rules['fence'] = (...given) => fence(...given).replace('<pre>', '<pre tabindex="0">');
-  rules['table_open'] = () => '<div class="wide" tabindex="0" role="region" aria-label="table"><table class="plain">';
+  rules['table_open'] = () =>
+    '<div class="wide" tabindex="0" role="region" aria-label="table"><table class="plain">';
   rules['table_close'] = () => '</table></div>';
   return { title, html: markdown.renderer.render(tokens, markdown.options, {}) };
 }
@@ -101,7 +102,6 @@ function hrefOf(target: string, folder: string) {
 }
 
 const COMBINING = /[\u0300-\u036F]/g;
-const CONTROL = /[\u0000-\u001f]/g;
 const SPECIAL = /[\s~`!@#$%^&*()\-_+=[\]{}|\\;:"'“”‘’<>,.?/]+/g;
 
 /** Returns the anchor of a heading. The documentation site has the same rule (@mdit-vue/shared). */
@@ -109,7 +109,6 @@ export const slugOf = (heading: string) =>
   heading
     .normalize('NFKD')
     .replaceAll(COMBINING, '')
-    .replaceAll(CONTROL, '')
     .replaceAll(SPECIAL, '-')
     .replace(/^-+|-+$/g, '')
     .replace(/^(\d)/, '_$1')

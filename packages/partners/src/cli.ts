@@ -41,18 +41,7 @@ export function addPartnerCommands(program: Command, cli: Cli) {
     .description('set the e-mail address that gets a notice when a webhook of the partner is disabled')
     .argument(...PARTNER)
     .argument('<contact>', 'an e-mail address, or "none"', parseText);
-  queryCommands(partner, cli, loadOperations)(
-    'list',
-    (operations) => operations.partnerList,
-    partnersText,
-  ).description('list partners, with their contacts, limits, weights, open keys and granted events');
-  queryCommands(partner, cli, loadOperations)(
-    'refusals',
-    (operations) => operations.partnerRefusals,
-    (refusals) => columnsOf(refusals, ['partnerId', 'code', 'refusals']),
-  )
-    .description('count the refused requests of partners in the last hour by response code')
-    .option('--partner <partnerId>', 'only those of this partner', parseId);
+  addQueries(partner, cli);
   actionCommand(
     'limit',
     (actions) => actions.limitPartnerAction,
@@ -85,6 +74,20 @@ export function addPartnerCommands(program: Command, cli: Cli) {
       .setOptionValue('disabled', name === 'disable');
   disabling('disable', 'refuse all keys of a partner and stop its webhooks');
   disabling('enable', 'accept a disabled partner again');
+}
+
+function addQueries(partner: Command, cli: Cli) {
+  const queryCommand = queryCommands(partner, cli, loadOperations);
+  queryCommand('list', (operations) => operations.partnerList, partnersText).description(
+    'list partners, with their contacts, limits, weights, open keys and granted events',
+  );
+  queryCommand(
+    'refusals',
+    (operations) => operations.partnerRefusals,
+    (refusals) => columnsOf(refusals, ['partnerId', 'code', 'refusals']),
+  )
+    .description('count the refused requests of partners in the last hour by response code')
+    .option('--partner <partnerId>', 'only those of this partner', parseId);
 }
 
 const partnersText = (partners: ListedPartner[]) => columnsOf(partners, ['id', 'name', ...PARTNER_COLUMNS]);

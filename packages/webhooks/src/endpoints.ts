@@ -45,7 +45,9 @@ export const listEndpoints = (
     .$if(eventId !== undefined, (query) => query.where('endpoint.eventId', '=', eventId!))
     .$if(partnerId !== undefined, (query) => query.where('endpoint.partnerId', '=', partnerId!))
     .$if(id !== undefined, (query) => query.where('endpoint.id', '=', id!))
-    .$if(failing, (query) => query.where(({ or, eb }) => or([eb('state', '<>', 'active'), eb('failures', '>', 0)])))
+    .$if(failing, (query) =>
+      query.where(({ or, eb }) => or([eb('state', '<>', 'active'), eb('failures', '>', 0)])),
+    )
     .orderBy('endpoint.createdAt')
     .orderBy('endpoint.id')
     .execute();

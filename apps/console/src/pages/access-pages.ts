@@ -1,13 +1,23 @@
-import { nameSubjects } from '@floodgate/audit';
 import { ROLE_NAMES, type Scope } from '@floodgate/operators';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { adder, type PageRequest, type Show } from '../add-page.ts';
 import type { ConsoleContext, Operations } from '../operations.ts';
-import { actions, card, chip, Html, link, NOTHING, rows, shownHtml, together, type Shown } from '../view/html.ts';
+import {
+  actions,
+  card,
+  chip,
+  Html,
+  link,
+  NOTHING,
+  rows,
+  shownHtml,
+  together,
+  type Shown,
+} from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import type { Words } from '../words/index.ts';
-import { roleText } from './changes.ts';
+import { namesOf, roleText } from './subjects.ts';
 
 /** Adds the page of who has access. */
 export function addAccessPages(app: FastifyInstance, context: ConsoleContext) {
@@ -32,7 +42,10 @@ const showAccess: Show = async (page) => {
     ...open.flatMap(({ eventIds }) => eventIds ?? []),
   ];
   const events = await namesOfEvents(page, ids);
-  const [sessions, tokens] = [open.filter(({ kind }) => kind === 'session'), open.filter(({ kind }) => kind !== 'session')];
+  const [sessions, tokens] = [
+    open.filter(({ kind }) => kind === 'session'),
+    open.filter(({ kind }) => kind !== 'session'),
+  ];
   const meanings = ROLE_NAMES.map(
     (role) => new Html(html`<strong>${texts.roles[role]}</strong> ${texts.rolesMean[role]}`),
   );
@@ -46,25 +59,43 @@ const showAccess: Show = async (page) => {
     parts: [
       card(texts.operators, operatorsHtml(page, people, events)),
       card(texts.meaning, rows(...meanings)),
-      card(texts.sessions, html`<p class="hint">${texts.sessionsAbout}</p>
-        !${sessionsHtml(page, sessions)}`),
-      card(texts.tokens, html`<p class="hint">${texts.tokensAbout}</p>
-        !${tokensHtml(page, tokens, events)} !${actions(action(operations.tokenCreate, {}, texts.addToken))}`),
+      card(
+        texts.sessions,
+        html`<p class="hint">${texts.sessionsAbout}</p>
+          !${sessionsHtml(page, sessions)}`,
+      ),
+      card(
+        texts.tokens,
+        html`<p class="hint">${texts.tokensAbout}</p>
+          !${tokensHtml(page, tokens, events)} !${actions(action(operations.tokenCreate, {}, texts.addToken))}`,
+      ),
     ],
   };
 };
 
 /** Resolves to the names of events. */
-export async function namesOfEvents({ db }: Pick<PageRequest, 'db'>, ids: readonly number[]): Promise<EventNames> {
-  const named = await nameSubjects(db, ids.map((id) => `event:${id}`));
-  return new Map(named.flatMap(({ eventId, name }) => (eventId === null ? [] : [[eventId, name]])));
+export async function namesOfEvents(
+  page: Pick<PageRequest, 'db'>,
+  ids: readonly number[],
+): Promise<EventNames> {
+  const names = await namesOf(
+    page,
+    ids.map((id) => `event:${id}`),
+  );
+  return new Map(
+    [...names.values()].flatMap(({ eventId, name }) => (eventId === null ? [] : [[eventId, name]])),
+  );
 }
 
 /** Returns an event as a link with its name. */
 export const eventLink = (eventId: number, events: EventNames) =>
   link(`/events/${eventId}`, events.get(eventId) ?? eventId);
 
-function operatorsHtml({ words, format, operations, action }: PageRequest, people: readonly Operator[], events: EventNames) {
+function operatorsHtml(
+  { words, format, operations, action }: PageRequest,
+  people: readonly Operator[],
+  events: EventNames,
+) {
   const { access: texts } = words;
   const roleOf = ({ name, eventRoles }: Operator): Shown =>
     eventRoles.length === 0
@@ -108,7 +139,10 @@ function operatorsHtml({ words, format, operations, action }: PageRequest, peopl
   });
 }
 
-function sessionsHtml({ words, format, operations, operator, action }: PageRequest, sessions: readonly Access[]) {
+function sessionsHtml(
+  { words, format, operations, operator, action }: PageRequest,
+  sessions: readonly Access[],
+) {
   const { access: texts } = words;
   const mark = (id: string) => (id === operator.accessId ? chip('info', texts.thisOne) : NOTHING);
   return listing({
@@ -117,7 +151,10 @@ function sessionsHtml({ words, format, operations, operator, action }: PageReque
     empty: texts.noSessions,
     format,
     columns: [
-      { head: texts.name, cell: ({ id, name }) => together(new Html(html`<strong>${name}</strong>`), mark(id)) },
+      {
+        head: texts.name,
+        cell: ({ id, name }) => together(new Html(html`<strong>${name}</strong>`), mark(id)),
+      },
       { head: texts.from, cell: ({ createdAt }) => format.ago(createdAt) },
       { head: texts.until, cell: ({ expiresAt }) => format.time(expiresAt) },
       { head: '', cell: ({ id }) => action(operations.accessRevoke, { accessId: id }, texts.end) },
@@ -125,7 +162,11 @@ function sessionsHtml({ words, format, operations, operator, action }: PageReque
   });
 }
 
-function tokensHtml({ words, format, operations, action }: PageRequest, tokens: readonly Access[], events: EventNames) {
+function tokensHtml(
+  { words, format, operations, action }: PageRequest,
+  tokens: readonly Access[],
+  events: EventNames,
+) {
   const { access: texts } = words;
   const forEvents = ({ eventIds }: Access) =>
     eventIds === null
@@ -142,7 +183,10 @@ function tokensHtml({ words, format, operations, action }: PageRequest, tokens: 
       { head: texts.forEvents, cell: forEvents },
       { head: texts.from, cell: ({ createdAt }) => format.ago(createdAt) },
       { head: texts.until, cell: ({ expiresAt }) => format.time(expiresAt) },
-      { head: '', cell: ({ id }) => action(operations.accessRevoke, { accessId: id }, texts.revoke, { kind: 'danger' }) },
+      {
+        head: '',
+        cell: ({ id }) => action(operations.accessRevoke, { accessId: id }, texts.revoke, { kind: 'danger' }),
+      },
     ],
   });
 }

@@ -5,7 +5,8 @@ import { choicesOf, type Choice } from '../forms/choices.ts';
 import type { ConsoleContext } from '../operations.ts';
 import { address, buttonLink, card, shownHtml, type Texts } from '../view/html.ts';
 import type { Sentence, Words } from '../words/index.ts';
-import { changesHtml, namesIn, subjectHtml } from './changes.ts';
+import { changesHtml } from './changes.ts';
+import { namesIn, subjectHtml } from './subjects.ts';
 
 /** Changes on one page. */
 const PER_PAGE = 50;
@@ -21,7 +22,8 @@ export function addAuditPages(app: FastifyInstance, context: ConsoleContext) {
 const showAudit: Show = async (page) => {
   const { words, operations, query, read } = page;
   const { audit } = words;
-  const given = Object.fromEntries(FILTERS.flatMap((name) => (query[name] ? [[name, query[name]]] : []))) as Texts;
+  const given: Texts = {};
+  for (const name of FILTERS) if (query[name]) given[name] = query[name];
   const after = query['after'];
   const found = (await read(operations.auditList, { ...given, after, limit: PER_PAGE + 1 })) ?? [];
   const entries = found.slice(0, PER_PAGE);
@@ -34,7 +36,9 @@ const showAudit: Show = async (page) => {
       ? buttonLink(address('/audit', { ...given, after: entries.at(-1)!.cursor }), audit.older).text
       : '',
   ].filter(Boolean);
-  const subject = given['subject'] && html`<p class="sub">${audit.subject}: !${shownHtml(subjectHtml(given['subject'], names, words))}</p>`;
+  const subject =
+    given['subject'] &&
+    html`<p class="sub">${audit.subject}: !${shownHtml(subjectHtml(given['subject'], names, words))}</p>`;
   return {
     title: audit.title,
     about: audit.about,
@@ -56,23 +60,36 @@ async function filterHtml(page: PageRequest, given: Texts) {
   ]);
   const actors: Choice[] = [
     ...people.map(({ name }) => ({ value: name, name })),
-    ...partners.map(({ id, name }) => ({ value: `partner:${id}`, name: `${words.partnerPages.partner} ${name}` })),
+    ...partners.map(({ id, name }) => ({
+      value: `partner:${id}`,
+      name: `${words.partnerPages.partner} ${name}`,
+    })),
   ];
   const select = (name: string, label: string, choices: readonly Choice[]) => {
     const asked = given[name] ?? '';
     // What a link asks for stays, even if it cannot be chosen.
-    const all = asked && !choices.some(({ value }) => value === asked) ? [{ value: asked, name: asked }, ...choices] : choices;
+    const all =
+      asked && !choices.some(({ value }) => value === asked)
+        ? [{ value: asked, name: asked }, ...choices]
+        : choices;
     return html`<div class="field">
       <label for="${name}">${label}</label>
       <select id="${name}" name="${name}">
         <option value="">${audit.any}</option>
         !${all.map(
-          (one) => html`<option value="${one.value}" !${one.value === asked ? 'selected' : ''}>${one.name}</option>`,
+          (one) =>
+            html`<option value="${one.value}" !${one.value === asked ? 'selected' : ''}>${one.name}</option>`,
         )}
       </select>
     </div>`;
   };
-  return html`<form class="card filter" method="get" action="/audit" role="search" aria-label="${audit.filter}">
+  return html`<form
+    class="card filter"
+    method="get"
+    action="/audit"
+    role="search"
+    aria-label="${audit.filter}"
+  >
     !${select('eventId', audit.event, events)} !${select('actor', audit.actor, actors)}
     !${select('action', audit.action, actionChoices(words))}
     !${given['subject'] ? html`<input type="hidden" name="subject" value="${given['subject']}" />` : ''}
@@ -90,7 +107,10 @@ function actionChoices(words: Words): Choice[] {
     const text = typeof sentence === 'string' ? sentence : (sentence[''] ?? '');
     const [kind] = action.split('.');
     const whole = text === '{changes}' ? nothing.replace('{what}', kinds[kind as keyof typeof kinds]) : text;
-    return whole.replace(/^\{who\}/, '').replaceAll(/\{[^}]+\}/g, '…').trim();
+    return whole
+      .replace(/^\{who\}/, '')
+      .replaceAll(/\{[^}]+\}/g, '…')
+      .trim();
   };
   return Object.entries(actions)
     .map(([value, sentence]) => ({ value, name: nameOf(value, sentence) }))

@@ -1,4 +1,3 @@
-import { nameSubjects } from '@floodgate/audit';
 import { MOST_COUNTED, type MailBacklog } from '@floodgate/mail/console';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
@@ -8,7 +7,7 @@ import { card, chip, grid, Html, link, NOTHING, rows, type Tone } from '../view/
 import { listing } from '../view/listing.ts';
 import { awayHtml } from '../view/page.ts';
 import type { Words } from '../words/index.ts';
-import { subjectHtml } from './changes.ts';
+import { namesOf, subjectHtml } from './subjects.ts';
 import { webhookListing } from './webhook-pages.ts';
 
 /** Suppressed addresses on the page. */
@@ -67,9 +66,13 @@ function progressHtml({ words, format }: PageRequest, { mail, webhook }: Lags) {
 
 const TONES: Record<MailBacklog['state'], Tone> = { active: 'ok', paused: 'warn', disabled: 'bad' };
 
-async function mailsHtml({ db, words, format }: PageRequest, events: readonly MailBacklog[]) {
+async function mailsHtml(page: PageRequest, events: readonly MailBacklog[]) {
+  const { words, format } = page;
   const { mails: texts } = words.deliveries;
-  const names = await eventNames(db, events.map(({ eventId }) => eventId));
+  const names = await eventNames(
+    page,
+    events.map(({ eventId }) => eventId),
+  );
   const counted = (count: number) =>
     count > MOST_COUNTED ? new Html(html`${texts.moreThan(format.number(MOST_COUNTED))}`) : count;
   const trouble = ({ undeliverable, suppressed, retried, waiting }: MailBacklog) =>
@@ -98,27 +101,41 @@ async function mailsHtml({ db, words, format }: PageRequest, events: readonly Ma
   });
 }
 
-async function eventNames(db: PageRequest['db'], ids: readonly number[]) {
-  const named = await nameSubjects(db, ids.map((id) => `event:${id}`));
-  return new Map(named.map((one) => [one.subject, one]));
-}
+const eventNames = (page: PageRequest, ids: readonly number[]) =>
+  namesOf(
+    page,
+    ids.map((id) => `event:${id}`),
+  );
 
 type Webhooks = Awaited<ReturnType<Operations['webhookListAll']>>['webhooks'];
 
 async function failingHtml(page: PageRequest, webhooks: Webhooks) {
   const { failing: texts } = page.words.deliveries;
-  const named = await nameSubjects(page.db, webhooks.map(({ partnerId }) => `partner:${partnerId}`));
-  const partners = new Map(named.flatMap(({ partnerId, name }) => (partnerId === null ? [] : [[partnerId, name]])));
-  return webhookListing(page, webhooks, { caption: texts.title, empty: texts.none, partners, withPartner: true });
+  const named = await namesOf(
+    page,
+    webhooks.map(({ partnerId }) => `partner:${partnerId}`),
+  );
+  const partners = new Map(
+    [...named.values()].flatMap(({ partnerId, name }) => (partnerId === null ? [] : [[partnerId, name]])),
+  );
+  return webhookListing(page, webhooks, {
+    caption: texts.title,
+    empty: texts.none,
+    partners,
+    withPartner: true,
+  });
 }
 
 type Suppression = Awaited<ReturnType<Operations['suppressionList']>>[number];
 
 async function suppressionsHtml(page: PageRequest, all: readonly Suppression[]) {
-  const { db, words, format, operations, action } = page;
+  const { words, format, operations, action } = page;
   const { suppressions: texts } = words.deliveries;
   const shown = all.slice(0, MOST_SUPPRESSIONS);
-  const names = await eventNames(db, shown.map(({ eventId }) => eventId));
+  const names = await eventNames(
+    page,
+    shown.map(({ eventId }) => eventId),
+  );
   const table = listing({
     caption: texts.title,
     things: shown,
@@ -132,7 +149,8 @@ async function suppressionsHtml(page: PageRequest, all: readonly Suppression[]) 
       { head: '', cell: ({ digest }) => action(operations.mailUnsuppress, { address: digest }, texts.lift) },
     ],
   });
-  const most = all.length > MOST_SUPPRESSIONS ? html`<p class="hint">${texts.most(String(MOST_SUPPRESSIONS))}</p>` : '';
+  const most =
+    all.length > MOST_SUPPRESSIONS ? html`<p class="hint">${texts.most(String(MOST_SUPPRESSIONS))}</p>` : '';
   return html`<p class="hint">${texts.about}</p>
     !${table} !${most}`;
 }

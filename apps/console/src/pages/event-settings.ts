@@ -3,7 +3,8 @@ import { html } from 'ghtml';
 import { actions, card, chip, facts, grid, NOTHING, rows, together, Html } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import { valueWords } from '../words/index.ts';
-import { changesHtml, namesIn } from './changes.ts';
+import { changesHtml } from './changes.ts';
+import { namesIn } from './subjects.ts';
 import { eventPage, type EventPageRequest } from './event-page.ts';
 import { outdatedProblems } from './event-problems.ts';
 

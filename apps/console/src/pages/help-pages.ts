@@ -28,7 +28,13 @@ export function addHelpPages(app: FastifyInstance, context: ConsoleContext) {
     const text = html`<article class="card help-text" lang="en">!${page.html}</article>`;
     const note = words.help.language && html`<p class="hint">${words.help.language}</p>`;
     const above = [link('/help', words.help.title)];
-    return sendPage(reply, { title: page.title, titleLanguage: 'en', path: above, parts: [note, text], help: '' });
+    return sendPage(reply, {
+      title: page.title,
+      titleLanguage: 'en',
+      path: above,
+      parts: [note, text],
+      help: '',
+    });
   });
 }
 
@@ -41,7 +47,9 @@ async function findPerson(request: FastifyRequest, { db, cookies }: ConsoleConte
 function showContents(reply: FastifyReply) {
   const { words } = reply.request.viewer;
   const listOf = (folder: Parameters<typeof pagesIn>[0]) =>
-    html`<div lang="en">!${rows(...pagesIn(folder).map((name) => link(`/help/${name}`, titleOf(name))))}</div>`;
+    html`<div lang="en">
+      !${rows(...pagesIn(folder).map((name) => link(`/help/${name}`, titleOf(name))))}
+    </div>`;
   const { operate, guide, reference, title, language } = words.help;
   const parts = [
     language && html`<p class="hint">${language}</p>`,

@@ -3,10 +3,23 @@ import { html } from 'ghtml';
 import { adder, type PageRequest, type Show } from '../add-page.ts';
 import type { ConsoleContext, Operations } from '../operations.ts';
 import { Refusal } from '../principals.ts';
-import { address, actions, alertHtml, card, chip, facts, Html, link, NOTHING, together, type Shown } from '../view/html.ts';
+import {
+  address,
+  actions,
+  alertHtml,
+  card,
+  chip,
+  facts,
+  Html,
+  link,
+  NOTHING,
+  together,
+  type Shown,
+} from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import type { Words } from '../words/index.ts';
-import { changesHtml, namesIn } from './changes.ts';
+import { changesHtml } from './changes.ts';
+import { namesIn } from './subjects.ts';
 import { webhookListing } from './webhook-pages.ts';
 
 type Partner = Awaited<ReturnType<Operations['partnerList']>>[number];
@@ -59,14 +72,21 @@ const showPartners: Show = async ({ words, format, operations, read, action }) =
   };
 };
 
-function stateChip({ isHouse, disabledAt, openKeys, grantedEvents }: Partner, { partnerPages: texts }: Words) {
+function stateChip(
+  { isHouse, disabledAt, openKeys, grantedEvents }: Partner,
+  { partnerPages: texts }: Words,
+) {
   if (isHouse) return chip('info', texts.house);
   if (disabledAt) return chip('bad', texts.disabled);
   if (openKeys === 0) return chip('warn', texts.noKey);
   return grantedEvents === 0 ? chip('warn', texts.noEvent) : chip('ok', texts.enabled);
 }
 
-function limitText({ isHouse, requestsPerSecond }: Partner, { partnerPages: texts }: Words, number: (count: number) => string) {
+function limitText(
+  { isHouse, requestsPerSecond }: Partner,
+  { partnerPages: texts }: Words,
+  number: (count: number) => string,
+) {
   if (isHouse || requestsPerSecond === null) return texts.noLimit;
   return texts.perSecond(number(requestsPerSecond));
 }
@@ -146,17 +166,25 @@ async function refusedHtml({ words, format, operations, read }: PageRequest, { i
         head: refused.why,
         cell: ({ code }) =>
           new Html(
-            html`<strong>${textsOf(code)?.why ?? refused.other}</strong> <span class="soft">${refused.code(code)}</span>`,
+            html`<strong>${textsOf(code)?.why ?? refused.other}</strong>
+              <span class="soft">${refused.code(code)}</span>`,
           ),
       },
       { head: refused.count, cell: ({ refusals }) => refusals },
       { head: refused.todo, cell: ({ code }) => textsOf(code)?.todo },
     ],
   });
-  return card(refused.title, html`!${table}<p class="hint">${refused.about}</p>`);
+  return card(
+    refused.title,
+    html`!${table}
+      <p class="hint">${refused.about}</p>`,
+  );
 }
 
-async function eventsHtml({ words, format, operations, read, action }: PageRequest, { id: partnerId }: Partner) {
+async function eventsHtml(
+  { words, format, operations, read, action }: PageRequest,
+  { id: partnerId }: Partner,
+) {
   const { sells, ofKeys } = words.partnerPages;
   const events = await read(operations.partnerEvents, { partnerId });
   if (!events) return '';
@@ -176,14 +204,24 @@ async function eventsHtml({ words, format, operations, read, action }: PageReque
           ),
       },
       { head: sells.starts, cell: ({ startsAt }) => format.time(startsAt) },
-      { head: sells.key, cell: ({ openKeys, mode }) => (openKeys > 0 ? openKeys : chip('warn', sells.noKey(ofKeys[mode]))) },
-      { head: '', cell: ({ eventId }) => action(operations.eventRevoke, { eventId, partnerId }, sells.close, { kind: 'danger' }) },
+      {
+        head: sells.key,
+        cell: ({ openKeys, mode }) => (openKeys > 0 ? openKeys : chip('warn', sells.noKey(ofKeys[mode]))),
+      },
+      {
+        head: '',
+        cell: ({ eventId }) =>
+          action(operations.eventRevoke, { eventId, partnerId }, sells.close, { kind: 'danger' }),
+      },
     ],
   });
   return card(sells.title, table + actions(action(operations.eventGrant, { partnerId }, sells.open)));
 }
 
-async function keysHtml({ words, format, operations, read, action }: PageRequest, { id: partnerId }: Partner) {
+async function keysHtml(
+  { words, format, operations, read, action }: PageRequest,
+  { id: partnerId }: Partner,
+) {
   const { ofKeys: texts } = words.partnerPages;
   const tones = { open: 'ok', revoked: 'quiet', expired: 'quiet' } as const;
   const keys = await read(operations.keyList, { partnerId });
@@ -193,11 +231,17 @@ async function keysHtml({ words, format, operations, read, action }: PageRequest
     empty: texts.none,
     format,
     columns: [
-      { head: texts.key, cell: ({ keyId, mode }) => (mode === 'test' ? `fg_test_${keyId}_…` : `fg_${keyId}_…`) },
+      {
+        head: texts.key,
+        cell: ({ keyId, mode }) => (mode === 'test' ? `fg_test_${keyId}_…` : `fg_${keyId}_…`),
+      },
       { head: texts.for, cell: ({ mode }) => texts[mode] },
       { head: words.partnerPages.state, cell: ({ state }) => chip(tones[state], texts.states[state]) },
       { head: texts.issued, cell: ({ createdAt }) => format.ago(createdAt) },
-      { head: texts.ends, cell: ({ revokedAt, expiresAt }) => format.time(revokedAt ?? expiresAt) ?? texts.never },
+      {
+        head: texts.ends,
+        cell: ({ revokedAt, expiresAt }) => format.time(revokedAt ?? expiresAt) ?? texts.never,
+      },
       { head: texts.used, cell: ({ lastUsedAt }) => (lastUsedAt ? format.ago(lastUsedAt) : texts.notUsed) },
       {
         head: '',
@@ -212,8 +256,11 @@ async function keysHtml({ words, format, operations, read, action }: PageRequest
     ],
   });
   const issue = actions(action(operations.keyIssue, { partnerId }, texts.issue));
-  return card(texts.title, html`<p class="hint">${texts.about}</p>
-    !${table} !${issue}`);
+  return card(
+    texts.title,
+    html`<p class="hint">${texts.about}</p>
+      !${table} !${issue}`,
+  );
 }
 
 async function webhooksHtml(page: PageRequest, { id: partnerId, name }: Partner) {
@@ -222,7 +269,10 @@ async function webhooksHtml(page: PageRequest, { id: partnerId, name }: Partner)
   const found = await read(operations.webhookListAll, { partnerId });
   if (!found) return '';
   const partners = new Map([[partnerId, name]]);
-  return card(texts.title, await webhookListing(page, found.webhooks, { caption: texts.title, empty: texts.none, partners }));
+  return card(
+    texts.title,
+    await webhookListing(page, found.webhooks, { caption: texts.title, empty: texts.none, partners }),
+  );
 }
 
 async function latestHtml(page: PageRequest, { id }: Partner) {

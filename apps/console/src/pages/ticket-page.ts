@@ -17,7 +17,8 @@ import {
   type Shown,
 } from '../view/html.ts';
 import { allocationsHtml, partnerNames } from './allocations.ts';
-import { changesHtml, namesIn } from './changes.ts';
+import { changesHtml } from './changes.ts';
+import { namesIn } from './subjects.ts';
 import { eventPage, type EventPageRequest } from './event-page.ts';
 import { saleText, switchAction, ticketPath } from './ticket-table.ts';
 

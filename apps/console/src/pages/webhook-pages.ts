@@ -6,8 +6,7 @@ import type { ConsoleContext, Operations } from '../operations.ts';
 import { alertHtml, card, chip, facts, Html, link, NOTHING, type Shown, type Tone } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import type { Words } from '../words/index.ts';
-import { subjectHtml } from './changes.ts';
-import { nameSubjects } from '@floodgate/audit';
+import { namesOf, subjectHtml } from './subjects.ts';
 
 /** Adds the page of a webhook. */
 export function addWebhookPages(app: FastifyInstance, context: ConsoleContext) {
@@ -25,9 +24,14 @@ const stateChip = (webhook: Pick<ShownWebhook, 'state' | 'failures'>, { webhooks
   chip(TONES[stateOf(webhook)], webhooks.states[stateOf(webhook)]);
 
 /** Returns what the state of a webhook means, and what to do. */
-function sentenceOf({ state, failures, pausedBy, disabledReason }: ShownWebhook, words: Words, count: string) {
+function sentenceOf(
+  { state, failures, pausedBy, disabledReason }: ShownWebhook,
+  words: Words,
+  count: string,
+) {
   const { sentences } = words.webhooks;
-  if (state === 'paused') return pausedBy === 'operator' ? sentences.pausedByOperator : sentences.pausedByPartner;
+  if (state === 'paused')
+    return pausedBy === 'operator' ? sentences.pausedByOperator : sentences.pausedByPartner;
   if (state === 'disabled') return disabledReason === 'gone' ? sentences.gone : sentences.failedTooLong;
   return failures > 0 ? sentences.failing(count) : sentences.active;
 }
@@ -42,13 +46,16 @@ interface WebhookListingOptions {
 
 /** Resolves to a table of webhooks with the names of their events. */
 export async function webhookListing(
-  { db, words, format }: PageRequest,
+  page: PageRequest,
   found: readonly ShownWebhook[],
   { caption, empty, partners, withPartner = false }: WebhookListingOptions,
 ) {
+  const { words, format } = page;
   const { webhooks: texts } = words;
-  const named = await nameSubjects(db, found.map(({ eventId }) => `event:${eventId}`));
-  const names = new Map(named.map((one) => [one.subject, one]));
+  const names = await namesOf(
+    page,
+    found.map(({ eventId }) => `event:${eventId}`),
+  );
   return listing({
     caption,
     things: found,
@@ -63,7 +70,10 @@ export async function webhookListing(
       { head: texts.event, cell: ({ eventId }) => subjectHtml(`event:${eventId}`, names, words) },
       { head: texts.state, cell: (webhook) => stateChip(webhook, words) },
       { head: texts.failures, cell: ({ failures }) => failures },
-      { head: texts.failingSince, cell: ({ dateFailing }) => dateFailing && format.ago(new Date(dateFailing)) },
+      {
+        head: texts.failingSince,
+        cell: ({ dateFailing }) => dateFailing && format.ago(new Date(dateFailing)),
+      },
     ],
   });
 }
@@ -72,12 +82,12 @@ export async function webhookListing(
 const hostOf = (url: string) => URL.parse(url)?.host ?? url;
 
 const showWebhook: Show = async (page) => {
-  const { db, words, format, operations, params, read, action } = page;
+  const { words, format, operations, params, read, action } = page;
   const { webhookId } = params;
   const { webhooks: texts } = words;
   const webhook = (await read(operations.webhookShow, { webhookId }))!;
   const subjects = [`partner:${webhook.partnerId}`, `event:${webhook.eventId}`] as const;
-  const names = new Map((await nameSubjects(db, subjects)).map((one) => [one.subject, one]));
+  const names = await namesOf(page, subjects);
   const [partner, event] = subjects.map((subject) => subjectHtml(subject, names, words));
   const { state } = webhook;
   const sentence = sentenceOf(webhook, words, format.number(webhook.failures));
@@ -111,7 +121,8 @@ function settingsOf(
 ): (readonly [string, Shown])[] {
   const { webhooks: texts } = words;
   const at = (time: string | null) => (time === null ? null : format.time(new Date(time)));
-  const { url, description, types, include, entriesPerMessage, oldestMs, dateNextAttempt, dateFailing } = webhook;
+  const { url, description, types, include, entriesPerMessage, oldestMs, dateNextAttempt, dateFailing } =
+    webhook;
   const all: (readonly [string, Shown] | false)[] = [
     [texts.receiver, url],
     [texts.description, description],

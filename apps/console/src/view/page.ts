@@ -127,16 +127,16 @@ export function sendPage(reply: FastifyReply, page: Page) {
   return reply.type('text/html; charset=utf-8').send(text);
 }
 
-function mainHtml({ title, titleLanguage, chips, about, path = [], actions = [], tabs = [], parts, help }: Page, words: Words) {
-  const { shell } = words;
+const titleHtml = ({ title, titleLanguage, chips }: Page) =>
+  html`<h1 !${titleLanguage ? html`lang="${titleLanguage}"` : ''}>${title} !${chips?.text ?? ''}</h1>`;
+
+function mainHtml(page: Page, { shell }: Words) {
+  const { about, path = [], actions = [], tabs = [], parts, help } = page;
   return [
     path.length > 0 &&
       html`<nav class="crumbs" aria-label="${shell.path}">!${path.map(({ text }) => text).join(' / ')}</nav>`,
     html`<div class="head">
-      <div>
-        <h1 !${titleLanguage ? html`lang="${titleLanguage}"` : ''}>${title} !${chips?.text ?? ''}</h1>
-        !${about ? html`<p class="sub">!${shownHtml(about)}</p>` : ''}
-      </div>
+      <div>!${titleHtml(page)} !${about ? html`<p class="sub">!${shownHtml(about)}</p>` : ''}</div>
       <div class="buttons">!${together(...actions).text}</div>
     </div>`,
     tabs.length > 0 && tabsHtml(tabs, shell.tabs),
@@ -189,8 +189,15 @@ function headerHtml({ url, viewer: { words } }: FastifyRequest, operator: Operat
 
 const searchHtml = (asked: string, { shell }: Words) =>
   html`<form class="search" role="search" method="get" action="/people" aria-label="${shell.search}">
-    <input type="search" name="q" value="${asked}" aria-label="${shell.search}"
-      placeholder="${shell.searchHint}" autocomplete="off" required />
+    <input
+      type="search"
+      name="q"
+      value="${asked}"
+      aria-label="${shell.search}"
+      placeholder="${shell.searchHint}"
+      autocomplete="off"
+      required
+    />
     <button>${shell.find}</button>
   </form>`;
 

@@ -16,7 +16,12 @@ export const access: typeof enAccess = {
   roleOf: (role) => `${role} für`,
   take: 'Entziehen',
   takeFrom: (name, event) => `${name} die Rolle für ${event} entziehen`,
-  roles: { viewer: 'Betrachten', 'door-manager': 'Einlassleitung', operator: 'Bearbeiten', owner: 'Verwaltung' },
+  roles: {
+    viewer: 'Betrachten',
+    'door-manager': 'Einlassleitung',
+    operator: 'Bearbeiten',
+    owner: 'Verwaltung',
+  },
   rolesMean: {
     viewer: 'sieht alles außer den Teilnehmenden.',
     'door-manager': 'sieht Teilnehmende, um am Einlass zu helfen, und ändert nur Tore und Geräte.',
@@ -33,7 +38,8 @@ export const access: typeof enAccess = {
   },
   sessions: 'Sitzungen',
   noSessions: 'Niemand ist angemeldet.',
-  sessionsAbout: 'Eine Sitzung endet von selbst nach 12 Stunden. Wenn Sie sie beenden, ist die Person sofort abgemeldet.',
+  sessionsAbout:
+    'Eine Sitzung endet von selbst nach 12 Stunden. Wenn Sie sie beenden, ist die Person sofort abgemeldet.',
   from: 'Seit',
   until: 'Bis',
   end: 'Beenden',

@@ -59,10 +59,13 @@ const actions: Record<string, Sentence> = {
     'disabled=true': '{who} hat {what} gesperrt',
     '': '{who} hat {what} entsperrt',
   },
-  'partner.limit': CHANGED,
-  'partner.weigh': CHANGED,
+  'partner.limit':
+    '{who} hat das Limit der Anfragen pro Sekunde von {what} von {was.requestsPerSecond} auf ' +
+    '{requestsPerSecond} geändert',
+  'partner.weigh': '{who} hat den Anteil von {what} von {was.weight} auf {weight} geändert',
   'pass.rotate': '{who} hat einen neuen Schlüssel für Pässe erzeugt',
-  'pass.withdraw': '{who} hat einen Schlüssel für Pässe zurückgezogen: Damit signierte Pässe gelten nicht mehr',
+  'pass.withdraw':
+    '{who} hat einen Schlüssel für Pässe zurückgezogen: Damit signierte Pässe gelten nicht mehr',
   'registration.cancel': '{who} hat {what} storniert',
   'registration.correct': '{who} hat die Angaben zu {what} berichtigt',
   'registration.replace': '{who} hat den Platz von {what} einer anderen Person gegeben',

@@ -10,8 +10,8 @@ export const deliveries: typeof en = {
     webhook: 'Webhooks der Partner',
     fine: 'Nichts wartet.',
     behind: (count, of) => `${count} von ${of} haben noch etwas zu senden.`,
-    oldest: (age) => `Das Älteste wartet seit ${age}.`,
-    retry: (age) => `Etwas misslingt seit ${age} und wird wieder versucht.`,
+    oldest: (age) => `Seit ${age} wartet das Älteste.`,
+    retry: (age) => `Seit ${age} misslingt etwas und wird wieder versucht.`,
     failing: (count) => `Bei ${count} ist der letzte Versuch misslungen.`,
     disabled: (count) => `${count} sind abgeschaltet.`,
     none: 'Keine Veranstaltung sendet E-Mails, und es gibt keinen Webhook.',
@@ -36,7 +36,10 @@ export const deliveries: typeof en = {
   suppressions: {
     title: 'Adressen, die keine E-Mails bekommen',
     about:
-      'Ein Mailserver hat jede dieser Adressen endgültig abgelehnt, deshalb wird an sie nichts mehr gesendet, für keine Veranstaltung. Die Adresse selbst ist nicht gespeichert. Um wieder zu senden, suchen Sie die Person, berichtigen Sie die Adresse oder vergewissern Sie sich, dass sie funktioniert, und heben Sie dann die Unterdrückung auf.',
+      'Ein Mailserver hat jede dieser Adressen endgültig abgelehnt, deshalb wird an sie nichts mehr ' +
+      'gesendet, für keine Veranstaltung. Die Adresse selbst ist nicht gespeichert. Um wieder zu ' +
+      'senden, suchen Sie die Person, berichtigen Sie die Adresse oder vergewissern Sie sich, dass ' +
+      'sie funktioniert, und heben Sie dann die Unterdrückung auf.',
     none: 'Keine Adresse ist unterdrückt.',
     reason: 'Grund',
     event: 'Zuerst abgelehnt für',

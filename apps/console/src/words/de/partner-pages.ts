@@ -5,7 +5,8 @@ export const partnerPages: typeof en = {
   about: 'Die Plattformen, die Personen zu Ihren Veranstaltungen anmelden.',
   add: 'Partner hinzufügen',
   empty:
-    'Es gibt noch keinen Partner. Fügen Sie einen hinzu, geben Sie einen Schlüssel aus, und lassen Sie ihn eine Veranstaltung verkaufen.',
+    'Es gibt noch keinen Partner. Fügen Sie einen hinzu, geben Sie einen Schlüssel aus, und lassen ' +
+    'Sie ihn eine Veranstaltung verkaufen.',
   partner: 'Partner',
   state: 'Zustand',
   events: 'Veranstaltungen',
@@ -14,7 +15,8 @@ export const partnerPages: typeof en = {
   share: 'Anteil',
   refusedHead: 'Abgelehnt in der letzten Stunde',
   house: 'Haus',
-  houseAbout: 'Ihre eigenen Gäste: Personen, die hier in der Konsole angemeldet werden. Ohne Schlüssel und ohne Limit.',
+  houseAbout:
+    'Ihre eigenen Gäste: Personen, die hier in der Konsole angemeldet werden. Ohne Schlüssel und ohne Limit.',
   enabled: 'Kann verkaufen',
   disabled: 'Gesperrt',
   noKey: 'Kein Schlüssel',
@@ -32,8 +34,11 @@ export const partnerPages: typeof en = {
     disable: 'Sperren',
     enable: 'Entsperren',
   },
-  isDisabled: 'Dieser Partner ist gesperrt: Jede seiner Anfragen wird abgelehnt, und seine Webhooks stehen still.',
-  hasNoKey: 'Dieser Partner hat keinen offenen Schlüssel und kann nicht verkaufen. Geben Sie einen aus, und schicken Sie ihn.',
+  isDisabled:
+    'Dieser Partner ist gesperrt: Jede seiner Anfragen wird abgelehnt, und seine Webhooks stehen still.',
+  hasNoKey:
+    'Dieser Partner hat keinen offenen Schlüssel und kann nicht verkaufen. Geben Sie einen aus, und ' +
+    'schicken Sie ihn.',
   hasNoEvent: 'Dieser Partner darf keine Veranstaltung verkaufen.',
   refused: {
     title: 'Warum wurde er abgelehnt?',
@@ -43,7 +48,8 @@ export const partnerPages: typeof en = {
     todo: 'Was zu tun ist',
     code: (code) => `Code ${code}`,
     about:
-      'Anfragen und Anmeldungen der letzten Stunde, wie die laufenden API-Prozesse sie gezählt haben. Ein neu gestarteter Prozess zählt von null an.',
+      'Anfragen und Anmeldungen der letzten Stunde, wie die laufenden API-Prozesse sie gezählt ' +
+      'haben. Ein neu gestarteter Prozess zählt von null an.',
     other: 'Ein anderer Grund',
   },
   sells: {
@@ -60,7 +66,10 @@ export const partnerPages: typeof en = {
   ofKeys: {
     title: 'Schlüssel',
     about:
-      'Ein Partner weist sich mit einem Schlüssel aus. Sein Geheimnis wird einmal gezeigt, wenn der Schlüssel ausgegeben wird. Um einen Schlüssel ohne Lücke auszutauschen, erneuern Sie ihn: Der alte gilt noch einen Tag. Ein widerrufener Schlüssel wird binnen zwei Sekunden abgelehnt und kommt nicht zurück.',
+      'Ein Partner weist sich mit einem Schlüssel aus. Sein Geheimnis wird einmal gezeigt, wenn der ' +
+      'Schlüssel ausgegeben wird. Um einen Schlüssel ohne Lücke auszutauschen, erneuern Sie ihn: Der ' +
+      'alte gilt noch einen Tag. Ein widerrufener Schlüssel wird binnen zwei Sekunden abgelehnt und ' +
+      'kommt nicht zurück.',
     none: 'Noch kein Schlüssel.',
     key: 'Schlüssel',
     for: 'Für',

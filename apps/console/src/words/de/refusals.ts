@@ -19,7 +19,9 @@ export const refusals: typeof en = {
     todo: 'Sehen Sie unten die Schlüssel an. Geben Sie einen neuen aus oder entsperren Sie den Partner.',
   },
   '21': {
-    why: 'Die Veranstaltung gibt es nicht, sie ist für den Partner nicht offen, oder der Schlüssel hat den anderen Modus',
+    why:
+      'Die Veranstaltung gibt es nicht, sie ist für den Partner nicht offen, oder der Schlüssel hat ' +
+      'den anderen Modus',
     todo: 'Lassen Sie den Partner die Veranstaltung verkaufen, und prüfen Sie, ob er einen passenden Schlüssel hat.',
   },
   '30': {
@@ -78,7 +80,10 @@ export const refusals: typeof en = {
     why: 'Die Adresse der Anfrage gibt es nicht',
     todo: 'Der Partner muss seine Software korrigieren.',
   },
-  '70': { why: 'Der Partner hat keinen solchen Webhook', todo: 'Der Partner muss seine Webhooks neu auflisten.' },
+  '70': {
+    why: 'Der Partner hat keinen solchen Webhook',
+    todo: 'Der Partner muss seine Webhooks neu auflisten.',
+  },
   '71': {
     why: 'Der Partner hat für die Veranstaltung schon zehn Webhooks',
     todo: 'Er muss einen löschen, den er nicht braucht.',

@@ -30,13 +30,18 @@ export const webhooks: typeof en = {
   sentences: {
     active: 'Er sendet jede Änderung binnen Sekunden.',
     failing: (count) =>
-      `Die letzten ${count} Versuche sind misslungen. Er wird von selbst wieder versucht; nach fünf Tagen wird er abgeschaltet.`,
+      `Die letzten ${count} Versuche sind misslungen. Er wird von selbst wieder versucht; nach fünf ` +
+      'Tagen wird er abgeschaltet.',
     pausedByOperator:
-      'Er wurde hier in der Konsole pausiert. Der Partner kann ihn nicht fortsetzen. Nichts geht verloren: Er macht weiter, wo er aufhörte.',
+      'Er wurde hier in der Konsole pausiert. Der Partner kann ihn nicht fortsetzen. Nichts geht ' +
+      'verloren: Er macht weiter, wo er aufhörte.',
     pausedByPartner: 'Der Partner hat ihn pausiert. Nichts geht verloren: Er macht weiter, wo er aufhörte.',
-    gone: 'Der Empfänger antwortete, dass es ihn nicht mehr gibt (410). Es wird nichts mehr gesendet. Fragen Sie den Partner, und setzen Sie ihn dann fort.',
+    gone:
+      'Der Empfänger antwortete, dass es ihn nicht mehr gibt (410). Es wird nichts mehr gesendet. ' +
+      'Fragen Sie den Partner, und setzen Sie ihn dann fort.',
     failedTooLong:
-      'Fünf Tage lang misslang jeder Versuch. Es wird nichts mehr gesendet. Fragen Sie den Partner, und setzen Sie ihn dann fort.',
+      'Fünf Tage lang misslang jeder Versuch. Es wird nichts mehr gesendet. Fragen Sie den Partner, ' +
+      'und setzen Sie ihn dann fort.',
   },
   do: {
     pause: 'Pausieren',

@@ -12,7 +12,10 @@ const actions: Record<string, Sentence> = {
   'batch.redrive': '{who} had a failed batch tried again',
   'device.code': '{who} made a new code for the device {what}',
   'device.create': '{who} added the device {what}',
-  'device.revoke': { 'lost=true': '{who} reported the device {what} as lost', '': '{who} revoked the device {what}' },
+  'device.revoke': {
+    'lost=true': '{who} reported the device {what} as lost',
+    '': '{who} revoked the device {what}',
+  },
   'event.archive': '{who} archived {what}',
   'event.call-off': '{who} called off {what}',
   'event.create': '{who} added the event {what}',
@@ -60,8 +63,9 @@ const actions: Record<string, Sentence> = {
     'disabled=true': '{who} disabled {what}',
     '': '{who} enabled {what} again',
   },
-  'partner.limit': CHANGED,
-  'partner.weigh': CHANGED,
+  'partner.limit':
+    '{who} changed the limit of requests per second of {what} from {was.requestsPerSecond} to {requestsPerSecond}',
+  'partner.weigh': '{who} changed the share of {what} from {was.weight} to {weight}',
   'pass.rotate': '{who} made a new key for passes',
   'pass.withdraw': '{who} withdrew a key of passes: passes that it signed are no longer valid',
   'registration.cancel': '{who} cancelled {what}',

@@ -35,7 +35,9 @@ export const deliveries = {
   suppressions: {
     title: 'Addresses that get no e-mails',
     about:
-      'A mail server refused each of these addresses for good, so nothing more is sent to it, for any event. The address itself is not stored. To send again, find the person, correct the address or make sure that it works, then lift the suppression.',
+      'A mail server refused each of these addresses for good, so nothing more is sent to it, for ' +
+      'any event. The address itself is not stored. To send again, find the person, correct the ' +
+      'address or make sure that it works, then lift the suppression.',
     none: 'No address is suppressed.',
     reason: 'Reason',
     event: 'First refused for',

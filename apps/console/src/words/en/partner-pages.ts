@@ -41,7 +41,8 @@ export const partnerPages = {
     todo: 'What to do',
     code: (code: string) => `Code ${code}`,
     about:
-      'Requests and registrations of the last hour, as the running API processes counted them. A process that restarts counts from zero.',
+      'Requests and registrations of the last hour, as the running API processes counted them. A ' +
+      'process that restarts counts from zero.',
     other: 'Another reason',
   },
   sells: {
@@ -58,7 +59,9 @@ export const partnerPages = {
   ofKeys: {
     title: 'Keys',
     about:
-      'A partner signs its requests with a key. Its secret is shown once, when the key is issued. To exchange a key without a gap, rotate it: the old one works for another day. A revoked key is refused within two seconds, and cannot come back.',
+      'A partner signs its requests with a key. Its secret is shown once, when the key is issued. To ' +
+      'exchange a key without a gap, rotate it: the old one works for another day. A revoked key is ' +
+      'refused within two seconds, and cannot come back.',
     none: 'No key yet.',
     key: 'Key',
     for: 'For',

@@ -77,8 +77,14 @@ export const refusals = {
     todo: 'The partner must mend its software.',
   },
   '70': { why: 'The partner has no such webhook', todo: 'The partner must list its webhooks again.' },
-  '71': { why: 'The partner has ten webhooks for the event already', todo: 'It must delete one it does not need.' },
-  '72': { why: 'An operator has paused the webhook', todo: 'Resume the webhook if its receiver works again.' },
+  '71': {
+    why: 'The partner has ten webhooks for the event already',
+    todo: 'It must delete one it does not need.',
+  },
+  '72': {
+    why: 'An operator has paused the webhook',
+    todo: 'Resume the webhook if its receiver works again.',
+  },
   '90': {
     why: 'The service was overloaded, or could not reach its database',
     todo: 'Look at Health. The partner tries again by itself; nothing was reserved.',

@@ -30,10 +30,12 @@ export const webhooks = {
     active: 'It sends each change within seconds.',
     failing: (count: string) =>
       `The last ${count} attempts failed. It is tried again by itself; after five days it is disabled.`,
-    pausedByOperator: 'An operator has paused it. The partner cannot resume it. Nothing is lost: it continues where it stopped.',
+    pausedByOperator:
+      'An operator has paused it. The partner cannot resume it. Nothing is lost: it continues where it stopped.',
     pausedByPartner: 'The partner has paused it. Nothing is lost: it continues where it stopped.',
     gone: 'The receiver answered that it is gone (410), so nothing more is sent. Ask the partner, then resume it.',
-    failedTooLong: 'Every attempt failed for five days, so nothing more is sent. Ask the partner, then resume it.',
+    failedTooLong:
+      'Every attempt failed for five days, so nothing more is sent. Ask the partner, then resume it.',
   },
   do: {
     pause: 'Pause',
