@@ -306,8 +306,11 @@ describe('a session that has ended', () => {
     const ticketId = await fixture.addTicket();
     const { name, password } = await given.addOperator('owner');
     const body = new URLSearchParams({
-      ...{ ticketId: String(ticketId), 'asked.title': '', 'was.title': 'Standing' },
-      ...{ title: '"><script>alert(1)</script>', back: `/events/${fixture.eventId}` },
+      ticketId: String(ticketId),
+      'asked.title': '',
+      'was.title': 'Standing',
+      title: '"><script>alert(1)</script>',
+      back: `/events/${fixture.eventId}`,
     });
     const asked = await given.request('/do/ticketUpdate/texts', { method: 'POST', body });
     const page = await asked.text();
@@ -345,7 +348,9 @@ describe('a session that has ended', () => {
 
   test('a body is read up to 64 KiB, and a larger one is refused before it is read', async () => {
     const headers = {
-      ...{ host: 'console', 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+      host: 'console',
+      'content-type': 'application/x-www-form-urlencoded',
+      'sec-fetch-site': 'same-origin',
     };
     const large = await RawConnection.open(given.consoleUrl);
     large.send(requestText('POST /do/eventCreate', { ...headers, 'content-length': '70000' }, 'name='));

@@ -87,11 +87,15 @@ const CASES: Record<string, Case> = {
     settings: ['partnerId', 'reserved', 'cap', 'releasesAt'],
   },
   'the time and place of an event': ofEventPart('place', {
-    ...{ name: 'Summer', venue: 'Town Hall', timeZone: 'Europe/Berlin' },
-    ...{ startsAt: '2030-06-01T18:00', endsAt: '2030-06-01T23:00' },
+    name: 'Summer',
+    venue: 'Town Hall',
+    timeZone: 'Europe/Berlin',
+    startsAt: '2030-06-01T18:00',
+    endsAt: '2030-06-01T23:00',
   }),
   'the rules of cancellations': ofEventPart('cancellation', {
-    ...{ cancelUntil: '2030-06-01T18:00', mailPartnerCancels: 'true' },
+    cancelUntil: '2030-06-01T18:00',
+    mailPartnerCancels: 'true',
   }),
   'the e-mails of an event': ofEventPart('mail', { language: 'de', replyTo: 'info@example.com' }),
   'a currency': { ...ofEventPart('money', { currency: 'EUR' }), isUnsold: true },

@@ -47,7 +47,7 @@ export function textOf(schema: TSchema, value: unknown, format: Format): string 
     const text = value.toFixed(decimalsOf(null));
     return format.language === 'de' ? text.replace('.', ',') : text;
   }
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** Returns a field with its label, an example or its rule, and what is wrong with the text in it. */

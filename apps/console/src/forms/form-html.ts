@@ -101,7 +101,7 @@ const hiddenHtml = ([name, value]: [string, string]) => html`<input type="hidden
 
 /** Returns the fields of an address or a form that it keeps, besides those that it asks for. */
 const hiddenOf = (given: Texts, names: readonly string[]) =>
-  Object.entries(given).filter(
+  Object.entries({ ...given, back: pathOf(given['back']) }).filter(
     ([name]) => ![...names, TYPED, 'done'].includes(name) && !name.startsWith(WAS) && !name.startsWith(ASKED),
   );
 

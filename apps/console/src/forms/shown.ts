@@ -5,18 +5,15 @@ import { fieldWords, valueWords } from '../words/index.ts';
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /** Returns a value in words, with times in the zone of the page. */
-export function shownValue({ words, format }: PageRequest, value: unknown, name = ''): Shown {
+export function shownValue(page: PageRequest, value: unknown, name = ''): Shown {
+  const { words, format } = page;
   if (value === null || value === undefined) return null;
-  if (value instanceof Date) return format.time(value);
-  if (Array.isArray(value)) return format.list(value.map((one) => wordOf(one, name)));
-  if (typeof value === 'string' && TIME.test(value)) return format.time(new Date(value));
   if (typeof value === 'boolean') return value ? words.shell.yes : words.shell.no;
   if (typeof value === 'number') return Number.isInteger(value) ? format.number(value) : format.money(value, null);
-  return wordOf(value, name);
-
-  function wordOf(one: unknown, field: string) {
-    return typeof one === 'string' ? valueWords(words, one, field) : JSON.stringify(one);
-  }
+  if (typeof value === 'string') return TIME.test(value) ? format.time(new Date(value)) : valueWords(words, value, name);
+  if (value instanceof Date) return format.time(value);
+  if (!Array.isArray(value)) return JSON.stringify(value);
+  return format.list(value.map((one) => (typeof one === 'string' ? valueWords(words, one, name) : JSON.stringify(one))));
 }
 
 /** Returns these fields of a thing as names with their values. */

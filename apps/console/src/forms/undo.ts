@@ -107,7 +107,7 @@ const NOTED = new Set(['endedHolds']);
 /** Returns the text that stands for a stored value. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return 'none';
-  return Array.isArray(value) ? value.join(',') : String(value as string | number | boolean);
+  return Array.isArray(value) ? value.join(',') : String(value);
 }
 
 /** Returns the fields that set what a change of settings changed as it was. Undefined: not all of them are known. */

@@ -145,7 +145,7 @@ export const fields: Record<string, FieldWords> = {
   kind: { label: 'E-Mail', hint: 'Zum Beispiel die mit dem Pass' },
   to: { label: 'An', hint: 'Zum Beispiel Ihre eigene Adresse, ada@example.com' },
   address: { label: 'Adresse', hint: 'Zum Beispiel erika@example.com' },
-  token: { label: 'Text des QR-Codes', hint: 'Wie ein Scanner ihn liest: Großbuchstaben und Ziffern, zum Beispiel 04K2…' },
+  token: { label: 'Text des QR-Codes', hint: 'Wie ein Scanner ihn liest, zum Beispiel FG2.04K2…' },
 
   tickets: { label: 'Tickets', hint: 'Ohne Auswahl: alle Tickets' },
   area: { label: 'Bereich', hint: 'Zum Beispiel main oder backstage. Leer: main' },

@@ -127,7 +127,7 @@ export const fields: Record<string, FieldWords> = {
   kind: { label: 'E-mail', hint: 'Such as the one with the pass' },
   to: { label: 'To', hint: 'Such as your own address, ada@example.com' },
   address: { label: 'Address', hint: 'Such as jane@example.com' },
-  token: { label: 'Text of the QR code', hint: 'As a scanner reads it: capital letters and digits, such as 04K2…' },
+  token: { label: 'Text of the QR code', hint: 'As a scanner reads it, such as FG2.04K2…' },
 
   tickets: { label: 'Tickets', hint: 'Without a choice: all tickets' },
   area: { label: 'Area', hint: 'Such as main or backstage. Empty: main' },
