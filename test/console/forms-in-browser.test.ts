@@ -55,7 +55,8 @@ describe.skipIf(!chromium && !process.env['CI'])('forms in a browser', () => {
   });
   afterAll(() => page.close());
 
-  const setCookie = (name: string, value: string) => page.send('Network.setCookie', { url: given.consoleUrl, name, value });
+  const setCookie = (name: string, value: string) =>
+    page.send('Network.setCookie', { url: given.consoleUrl, name, value });
 
   async function open(at: string) {
     const before = page.events('Page.loadEventFired').length;
@@ -106,7 +107,9 @@ describe.skipIf(!chromium && !process.env['CI'])('forms in a browser', () => {
     const submit = async (script: string, shown: string) => {
       await page.evaluate(`${script}; document.querySelector('main form button').click()`);
       await waitUntil(`the page shows ${shown}`, () =>
-        page.evaluate<boolean>(`document.readyState === 'complete' && document.body.innerText.includes('${shown}')`),
+        page.evaluate<boolean>(
+          `document.readyState === 'complete' && document.body.innerText.includes('${shown}')`,
+        ),
       );
     };
     await open(`/do/ticketUpdate/capacity?ticketId=${things.ticketId}&back=/events/${things.eventId}`);
@@ -114,7 +117,10 @@ describe.skipIf(!chromium && !process.env['CI'])('forms in a browser', () => {
     expect(await page.evaluate<string>('document.activeElement.id')).toBe('capacity');
     expect(await violations()).toEqual([]);
     await picture('wrong');
-    await submit(`document.querySelector('#capacity').value = '5000'`, 'Done: Change the capacity of a ticket');
+    await submit(
+      `document.querySelector('#capacity').value = '5000'`,
+      'Done: Change the capacity of a ticket',
+    );
     await picture('done');
     await submit('0', 'Done: Change a ticket');
   });

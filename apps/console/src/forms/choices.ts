@@ -17,7 +17,9 @@ const choice = (value: string | number, name: string): Choice => ({ value: Strin
 const events =
   (archived = false): Choose =>
   async ({ read, operations }) =>
-    ((await read(operations.eventList, { archived })) ?? []).map(({ id, name }) => choice(id, name)).toReversed();
+    ((await read(operations.eventList, { archived })) ?? [])
+      .map(({ id, name }) => choice(id, name))
+      .toReversed();
 
 /** Resolves to the event of what is given. */
 async function eventIdOf({ read, operations }: PageRequest, { eventId, ticketId }: Texts) {
@@ -51,7 +53,9 @@ const partners: Choose = async ({ read, operations }) =>
   ((await read(operations.partnerList, {})) ?? []).map(({ id, name }) => choice(id, name));
 
 const sellers = ofEvent(async ({ read, operations }, eventId) =>
-  (await read(operations.eventPartners, { eventId }))?.map(({ partnerId, partner }) => choice(partnerId, partner)),
+  (await read(operations.eventPartners, { eventId }))?.map(({ partnerId, partner }) =>
+    choice(partnerId, partner),
+  ),
 );
 
 /** Resolves to the partners that may not sell the event yet. Without an event: to all. */
@@ -81,7 +85,12 @@ const keys: Choose = async ({ read, operations, format, words }, { partnerId }) 
   return list
     .filter(({ state }) => state === 'open')
     .map((key) => {
-      const facts = [named.get(key.partnerId), words.values[key.mode], format.day(key.createdAt), `${key.keyId.slice(0, 4)}…`];
+      const facts = [
+        named.get(key.partnerId),
+        words.values[key.mode],
+        format.day(key.createdAt),
+        `${key.keyId.slice(0, 4)}…`,
+      ];
       return choice(key.keyId, facts.filter(Boolean).join(' · '));
     });
 };
@@ -94,7 +103,9 @@ const passKeys: Choose = async ({ read, operations, format }) =>
 const jobs: Choose = async ({ read, operations, format, words }) =>
   ((await read(operations.jobList, {}))?.jobs ?? [])
     .filter(({ endedAt }) => endedAt === null)
-    .map(({ id, kind, createdAt }) => choice(id, `${words.values[`job.${kind}`] ?? kind} · ${format.timeText(createdAt)}`));
+    .map(({ id, kind, createdAt }) =>
+      choice(id, `${words.values[`job.${kind}`] ?? kind} · ${format.timeText(createdAt)}`),
+    );
 
 const accesses: Choose = async ({ read, operations, format }) =>
   ((await read(operations.accessList, {})) ?? []).map(({ id, name, createdAt }) =>
@@ -102,7 +113,9 @@ const accesses: Choose = async ({ read, operations, format }) =>
   );
 
 const shards: Choose = async ({ read, operations }) =>
-  ((await read(operations.shardList, {})) ?? []).map(({ id, events: count }) => choice(id, `${id} (${count})`));
+  ((await read(operations.shardList, {})) ?? []).map(({ id, events: count }) =>
+    choice(id, `${id} (${count})`),
+  );
 
 const operators: Choose = async ({ read, operations }) =>
   ((await read(operations.operatorList, {})) ?? []).map(({ name }) => choice(name, name));
@@ -161,13 +174,16 @@ const CHOICES: Partial<Record<string, Choose>> = {
 };
 
 /** Returns what finds the choices of a field of an operation. Undefined: it is typed. */
-export const choicesOf = (operationId: string, name: string) => CHOICES[`${operationId}.${name}`] ?? CHOICES[name];
+export const choicesOf = (operationId: string, name: string) =>
+  CHOICES[`${operationId}.${name}`] ?? CHOICES[name];
 
 /** Returns the words that a field, or each of a list, can have. Undefined: any text. */
 export function wordsOfSchema(schema: TSchema): string[] | undefined {
   const items = schema['items'] as TSchema | undefined;
   if (items) return wordsOfSchema(items);
-  const words = ((schema['enum'] as unknown[] | undefined) ?? constants(schema)).filter((word) => word !== undefined);
+  const words = ((schema['enum'] as unknown[] | undefined) ?? constants(schema)).filter(
+    (word) => word !== undefined,
+  );
   const isWords = words.length > 0 && words.every((word) => typeof word === 'string');
   return isWords ? words : undefined;
 }

@@ -31,7 +31,8 @@ const partsOf = (schema: TSchema): TSchema[] => (schema['anyOf'] as TSchema[] | 
 
 const hasType = (schema: TSchema, type: string) => partsOf(schema).some((part) => part['type'] === type);
 
-export const isTime = (schema: TSchema) => hasType(schema, 'Date') || schema.description === 'a time with an offset';
+export const isTime = (schema: TSchema) =>
+  hasType(schema, 'Date') || schema.description === 'a time with an offset';
 export const isList = (schema: TSchema) => hasType(schema, 'array');
 export const isFlag = (schema: TSchema) => hasType(schema, 'boolean');
 export const mayBeNull = (schema: TSchema) => hasType(schema, 'null');
@@ -55,12 +56,13 @@ export function fieldHtml(field: Field, viewer: Viewer) {
   const { operationId, name, schema, isRequired, was, problem } = field;
   const { words } = viewer;
   const { label, hint } = fieldWords(words, name, { rule: schema.description, operationId });
-  const isOptional = !isRequired && was === undefined && !isFlag(schema);
+  const isSaid = isFlag(schema) || isList(schema) || hint.includes(words.forms.emptyMeans);
+  const isOptional = !isRequired && was === undefined && !isSaid;
   const about = [hint, isOptional && words.forms.mayBeEmpty].filter(Boolean).join(' · ');
   const problemHtml =
     problem !== undefined && html`<strong>${words.forms.notValid}:</strong> ${ruleWords(words, problem)}`;
-  const attributes = html`aria-describedby="${name}-hint" !${problem === undefined ? '' : 'aria-invalid="true"'}
-  !${field.isFirst ? 'autofocus' : ''}`;
+  const attributes = html`aria-describedby="${name}-hint"
+  !${problem === undefined ? '' : 'aria-invalid="true"'} !${field.isFirst ? 'autofocus' : ''}`;
   return html`<div class="field">
     !${isFlag(schema) ? boxHtml(field, label, attributes) : labelledHtml(field, label, attributes, viewer)}
     <input type="hidden" name="${ASKED + name}" value="" />
@@ -72,8 +74,14 @@ export function fieldHtml(field: Field, viewer: Viewer) {
 /** Returns one box for yes and no. */
 const boxHtml = ({ name, text }: Field, label: string, attributes: string) =>
   html`<label class="box" for="${name}"
-    ><input type="checkbox" id="${name}" name="${name}" value="true" !${attributes}
-      !${text === 'true' ? 'checked' : ''} />
+    ><input
+      type="checkbox"
+      id="${name}"
+      name="${name}"
+      value="true"
+      !${attributes}
+      !${text === 'true' ? 'checked' : ''}
+    />
     ${label}</label
   >`;
 
@@ -122,8 +130,15 @@ function boxesHtml({ name, text, problem, isFirst }: Field, choices: readonly Ch
     !${choices.map(
       (one, index) =>
         html`<label class="box" for="${name}-${index}"
-          ><input type="checkbox" id="${name}-${index}" name="${name}" value="${one.value}"
-            !${chosen.has(one.value) ? 'checked' : ''} !${index === 0 && isFirst ? 'autofocus' : ''} !${invalid} />
+          ><input
+            type="checkbox"
+            id="${name}-${index}"
+            name="${name}"
+            value="${one.value}"
+            !${chosen.has(one.value) ? 'checked' : ''}
+            !${index === 0 && isFirst ? 'autofocus' : ''}
+            !${invalid}
+          />
           ${one.name}</label
         >`,
     )}

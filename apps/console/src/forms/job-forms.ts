@@ -19,7 +19,10 @@ const startOf = ({ count, upTo }: { count: number; upTo: number }, { jobId }: Te
 const countOf = (_page: PageRequest, { expect }: Texts) => Promise.resolve(Number(expect ?? 0));
 
 /** Returns the form that starts a job on what a filter selects. It carries the numbers of its preview. */
-const startForm = (preview: (operations: Operations) => FilterPreview, follows: (page: PageRequest) => string) => ({
+const startForm = (
+  preview: (operations: Operations) => FilterPreview,
+  follows: (page: PageRequest) => string,
+) => ({
   // The filter comes from a preview, or from the page before.
   subject: ['eventId' as const],
   fields: [] as const,
@@ -61,7 +64,10 @@ async function aboutJob(page: PageRequest, given: Texts) {
   const { format, words } = page;
   const kind = words.values[`job.${job.kind}`] ?? job.kind;
   const event = await eventName(page, { eventId: String(job.eventId) });
-  return [`${kind} · ${event}`, words.about.job(format.number(job.done + job.failed), format.number(job.total))];
+  return [
+    `${kind} · ${event}`,
+    words.about.job(format.number(job.done + job.failed), format.number(job.total)),
+  ];
 }
 
 export const jobForms = {

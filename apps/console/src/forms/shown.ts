@@ -9,13 +9,25 @@ export function shownValue(page: PageRequest, value: unknown, name = ''): Shown 
   const { words, format } = page;
   if (value === null || value === undefined) return null;
   if (typeof value === 'boolean') return value ? words.shell.yes : words.shell.no;
-  if (typeof value === 'number') return Number.isInteger(value) ? format.number(value) : format.money(value, null);
-  if (typeof value === 'string') return TIME.test(value) ? format.time(new Date(value)) : valueWords(words, value, name);
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? format.number(value) : format.money(value, null);
+  if (typeof value === 'string')
+    return TIME.test(value) ? format.time(new Date(value)) : valueWords(words, value, name);
   if (value instanceof Date) return format.time(value);
   if (!Array.isArray(value)) return JSON.stringify(value);
-  return format.list(value.map((one) => (typeof one === 'string' ? valueWords(words, one, name) : JSON.stringify(one))));
+  return format.list(
+    value.map((one) => (typeof one === 'string' ? valueWords(words, one, name) : JSON.stringify(one))),
+  );
 }
 
 /** Returns these fields of a thing as names with their values. */
-export const shownFacts = <Thing extends object>(page: PageRequest, thing: Thing, ...names: (keyof Thing & string)[]) =>
-  facts(...names.map((name) => [fieldWords(page.words, name).label, shownValue(page, thing[name], name)] as const));
+export const shownFacts = <Thing extends object>(
+  page: PageRequest,
+  thing: Thing,
+  ...names: (keyof Thing & string)[]
+) =>
+  facts(
+    ...names.map(
+      (name) => [fieldWords(page.words, name).label, shownValue(page, thing[name], name)] as const,
+    ),
+  );

@@ -8,6 +8,7 @@ export const forms: typeof en = {
   choose: 'Auswählen …',
   none: 'keine Angabe',
   atOnce: 'er endet sofort',
+  emptyMeans: 'Leer:',
   unchanged: 'Nichts wurde geändert: Jedes Feld hat seinen alten Wert.',
   done: 'Erledigt',
   before: 'Vorher',

@@ -40,7 +40,10 @@ export const fields: Record<string, FieldWords> = {
   passPrefix: { label: 'Prefix of pass references', hint: 'Such as GALA: 2 to 8 capital letters and digits' },
   mode: { label: 'Mode', hint: 'Test: no e-mail leaves, and only test keys open it' },
   'keyIssue.mode': { label: 'Mode', hint: 'A test key opens test events only. Default: live' },
-  duplicatePolicy: { label: 'The same person again', hint: 'Such as: refuse a second registration of an address' },
+  duplicatePolicy: {
+    label: 'The same person again',
+    hint: 'Such as: refuse a second registration of an address',
+  },
   duplicateScope: { label: 'The same person counts', hint: 'Once per event, or once per ticket' },
   cancelUntil: { label: 'Partners can cancel until', hint: 'Such as 3 Dec 2026, 23:59. Empty: always' },
   startsAt: { label: 'Starts', hint: 'Such as 4 Dec 2026, 11:00' },
@@ -78,8 +81,14 @@ export const fields: Record<string, FieldWords> = {
   soldFrom: { label: 'Sold from', hint: 'Such as 1 Nov 2026, 10:00' },
   soldUntil: { label: 'Sold before', hint: 'Such as 2 Nov 2026, 10:00' },
   email: { label: 'E-mail address', hint: 'A part of it, such as @example.com' },
-  'operatorCreate.email': { label: 'E-mail address', hint: 'For the identity provider, such as ada@example.com' },
-  'operatorUpdate.email': { label: 'E-mail address', hint: 'For the identity provider, such as ada@example.com' },
+  'operatorCreate.email': {
+    label: 'E-mail address',
+    hint: 'For the identity provider, such as ada@example.com',
+  },
+  'operatorUpdate.email': {
+    label: 'E-mail address',
+    hint: 'For the identity provider, such as ada@example.com',
+  },
   phone: { label: 'Phone number', hint: 'Three digits of it or more, such as 7946' },
   partnerReference: { label: 'Reference of the partner', hint: 'Such as order-4711' },
   mail: { label: 'E-mail with the pass', hint: 'Such as undeliverable. Empty: any' },
@@ -110,7 +119,10 @@ export const fields: Record<string, FieldWords> = {
   'operatorUpdate.disabled': { label: 'Disabled', hint: 'Such as after somebody has left' },
   expiresAt: { label: 'Valid until', hint: 'Such as 31 Dec 2026, 23:59. Empty: for ever' },
   'tokenCreate.expiresAt': { label: 'Valid until', hint: 'Such as 31 Dec 2026, 23:59' },
-  'keyRotate.expiresAt': { label: 'The new key is valid until', hint: 'Such as 31 Dec 2026. Empty: as the old one' },
+  'keyRotate.expiresAt': {
+    label: 'The new key is valid until',
+    hint: 'Such as 31 Dec 2026. Empty: as the old one',
+  },
   overlapMs: { label: 'The old key works for', hint: 'Such as 24 hours, until the partner uses the new one' },
 
   url: { label: 'URL', hint: 'Such as https://partner.example/floodgate' },

@@ -7,6 +7,7 @@ export const forms = {
   choose: 'Choose …',
   none: 'none',
   atOnce: 'it ends at once',
+  emptyMeans: 'Empty:',
   unchanged: 'Nothing was changed: every field has its old value.',
   done: 'Done',
   before: 'Before',
