@@ -27,12 +27,19 @@ async function eventIdOf({ read, operations }: PageRequest, { eventId, ticketId 
   return String((await read(operations.ticketShow, { ticketId }))?.eventId ?? '');
 }
 
+/** Returns choices of which those with the same name have their id beside it. */
+function distinct(choices: readonly Choice[]) {
+  const names = choices.map(({ name }) => name);
+  const isTwice = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
+  return choices.map(({ value, name }) => choice(value, isTwice(name) ? `${name} (${value})` : name));
+}
+
 /** Returns choices among things of an event. */
 const ofEvent =
   (choose: (page: PageRequest, eventId: string) => Promise<Choice[] | undefined>): Choose =>
   async (page, given) => {
     const eventId = await eventIdOf(page, given);
-    return eventId ? ((await choose(page, eventId)) ?? []) : undefined;
+    return eventId ? distinct((await choose(page, eventId)) ?? []) : undefined;
   };
 
 const tickets = ofEvent(async ({ read, operations }, eventId) =>
@@ -138,6 +145,10 @@ const OVERLAPS_MS = [0, HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS, 30 * 24 * HOUR_
 const overlaps: Choose = ({ format, words }) =>
   Promise.resolve(OVERLAPS_MS.map((ms) => choice(ms, ms === 0 ? words.forms.atOnce : format.duration(ms))));
 
+/** A filter has a third choice, none of the two, so it has no box. */
+const yesOrNo: Choose = ({ words }) =>
+  Promise.resolve([choice('true', words.shell.yes), choice('false', words.shell.no)]);
+
 /**
  * What can be chosen for a field, by its name, or by that of its operation and its own. A field without
  * choices is typed.
@@ -166,6 +177,7 @@ const CHOICES: Partial<Record<string, Choose>> = {
   reason: reasons,
   failure: reasons,
   overlapMs: overlaps,
+  admitted: yesOrNo,
   'operatorUpdate.name': operators,
   'operatorResetPassword.name': operators,
   'operatorSignOut.name': operators,

@@ -57,6 +57,8 @@ const ALL_FILTERS = [
   'failure',
 ] as const;
 
+const aboutEvent = async (page: PageRequest, given: Texts) => [await eventName(page, given)];
+
 /** Resolves to what a job does, and how far it is. */
 async function aboutJob(page: PageRequest, given: Texts) {
   const job = await jobOf(page, given);
@@ -71,8 +73,8 @@ async function aboutJob(page: PageRequest, given: Texts) {
 }
 
 export const jobForms = {
-  jobCancelPreview: { fields: ALL_FILTERS },
-  jobResendPreview: { fields: ALL_FILTERS },
+  jobCancelPreview: { fields: ALL_FILTERS, about: aboutEvent },
+  jobResendPreview: { fields: ALL_FILTERS, about: aboutEvent },
   jobCancel: startForm(
     ({ jobCancelPreview }) => jobCancelPreview,
     ({ words }) => words.about.cancelsAll,

@@ -9,16 +9,19 @@ export function shownValue(page: PageRequest, value: unknown, name = ''): Shown 
   const { words, format } = page;
   if (value === null || value === undefined) return null;
   if (typeof value === 'boolean') return value ? words.shell.yes : words.shell.no;
-  if (typeof value === 'number')
-    return Number.isInteger(value) ? format.number(value) : format.money(value, null);
-  if (typeof value === 'string')
-    return TIME.test(value) ? format.time(new Date(value)) : valueWords(words, value, name);
+  if (typeof value === 'number') return numberText(page, value);
   if (value instanceof Date) return format.time(value);
-  if (!Array.isArray(value)) return JSON.stringify(value);
-  return format.list(
-    value.map((one) => (typeof one === 'string' ? valueWords(words, one, name) : JSON.stringify(one))),
-  );
+  if (Array.isArray(value)) return format.list(value.map((one) => wordOf(page, one, name)));
+  return typeof value === 'string' && TIME.test(value)
+    ? format.time(new Date(value))
+    : wordOf(page, value, name);
 }
+
+const numberText = ({ format }: PageRequest, value: number) =>
+  Number.isInteger(value) ? format.number(value) : format.money(value, null);
+
+const wordOf = ({ words }: PageRequest, value: unknown, name: string) =>
+  typeof value === 'string' ? valueWords(words, value, name) : JSON.stringify(value);
 
 /** Returns these fields of a thing as names with their values. */
 export const shownFacts = <Thing extends object>(

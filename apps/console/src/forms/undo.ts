@@ -111,7 +111,8 @@ const NOTED = new Set(['endedHolds']);
 /** Returns the text that stands for a stored value. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return 'none';
-  return Array.isArray(value) ? value.join(',') : String(value);
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Returns the fields that set what a change of settings changed as it was. Undefined: not all of them are known. */

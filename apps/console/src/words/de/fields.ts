@@ -113,7 +113,7 @@ export const fields: Record<string, FieldWords> = {
   phone: { label: 'Telefonnummer', hint: 'Mindestens drei Ziffern davon, zum Beispiel 7946' },
   partnerReference: { label: 'Referenz des Partners', hint: 'Zum Beispiel order-4711' },
   mail: { label: 'E-Mail mit dem Pass', hint: 'Zum Beispiel unzustellbar. Leer: jede' },
-  admitted: { label: 'Nur wer hereinkam', hint: 'Zum Beispiel für einen Dankesbrief' },
+  admitted: { label: 'Kam herein', hint: 'Zum Beispiel nein, für alle, die nicht kamen. Leer: egal' },
   failure: { label: 'Grund eines gescheiterten Stapels', hint: CHOOSE },
   'batchRedrive.reason': { label: 'Grund', hint: 'Wählen Sie aus der Liste, oder lassen Sie es für alle' },
   after: { label: 'Weiter nach', hint: 'Die Marke der letzten Seite, zum Beispiel 1204' },

@@ -2,7 +2,7 @@ import type { forms as en } from '../en/forms.ts';
 
 export const forms: typeof en = {
   save: 'Speichern',
-  cancel: 'Abbrechen',
+  cancel: 'Zurück',
   mayBeEmpty: 'kann leer bleiben',
   notValid: 'Ungültig',
   choose: 'Auswählen …',

@@ -92,7 +92,7 @@ export const fields: Record<string, FieldWords> = {
   phone: { label: 'Phone number', hint: 'Three digits of it or more, such as 7946' },
   partnerReference: { label: 'Reference of the partner', hint: 'Such as order-4711' },
   mail: { label: 'E-mail with the pass', hint: 'Such as undeliverable. Empty: any' },
-  admitted: { label: 'Only those who were let in', hint: 'Such as for a letter of thanks' },
+  admitted: { label: 'Was let in', hint: 'Such as no, for those who did not come. Empty: any' },
   failure: { label: 'Reason of a failed batch', hint: 'Choose one of the list' },
   'batchRedrive.reason': { label: 'Reason', hint: 'Choose one of the list, or leave it for all' },
   after: { label: 'Continue after', hint: 'The cursor of the last page, such as 1204' },

@@ -1,7 +1,7 @@
 /** What every form has. */
 export const forms = {
   save: 'Save',
-  cancel: 'Cancel',
+  cancel: 'Back',
   mayBeEmpty: 'may be left empty',
   notValid: 'Not valid',
   choose: 'Choose …',
