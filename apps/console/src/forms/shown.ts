@@ -6,9 +6,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /** Returns a value in words, with times in the zone of the page. */
 export function shownValue(page: PageRequest, value: unknown, name = ''): Shown {
-  const { words, format } = page;
+  const { format } = page;
   if (value === null || value === undefined) return null;
-  if (typeof value === 'boolean') return value ? words.shell.yes : words.shell.no;
   if (typeof value === 'number') return numberText(page, value);
   if (value instanceof Date) return format.time(value);
   if (Array.isArray(value)) return format.list(value.map((one) => wordOf(page, one, name)));
@@ -21,7 +20,7 @@ const numberText = ({ format }: PageRequest, value: number) =>
   Number.isInteger(value) ? format.number(value) : format.money(value, null);
 
 const wordOf = ({ words }: PageRequest, value: unknown, name: string) =>
-  typeof value === 'string' ? valueWords(words, value, name) : JSON.stringify(value);
+  valueWords(words, typeof value === 'string' ? value : JSON.stringify(value), name);
 
 /** Returns these fields of a thing as names with their values. */
 export const shownFacts = <Thing extends object>(
