@@ -25,6 +25,7 @@ const CALLS: [route: string, given?: object][] = [
   ['GET /partners/{partnerId}/events'],
   ['GET /events/{eventId}/tickets'],
   ['POST /events/{eventId}/tickets', { title: 'Standing', capacity: 5 }],
+  ['GET /tickets/{ticketId}'],
   ['PATCH /tickets/{ticketId}', { capacity: 10, price: 12 }],
   ['POST /events/{eventId}/tickets/stop-all'],
   ['POST /events/{eventId}/tickets/resume-all'],

@@ -66,7 +66,14 @@ const BELONGS = {
     'webhookCreate',
     'webhookList',
   ],
-  ticketId: ['ticketAllocate', 'ticketAllocations', 'ticketPrices', 'ticketUpdate', 'waitingList'],
+  ticketId: [
+    'ticketAllocate',
+    'ticketAllocations',
+    'ticketPrices',
+    'ticketShow',
+    'ticketUpdate',
+    'waitingList',
+  ],
   passReference: [
     'attendeeShow',
     'mailResend',

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ConsoleConfig, startConsole } from '@floodgate/console';
 import { createSignIn, resetPasswordAction } from '@floodgate/operators';
@@ -6,6 +5,7 @@ import { perform } from '@floodgate/audit';
 import { loadConfig } from '@floodgate/service';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
+import { createFixture } from '../harness/fixture.ts';
 import { keptLog } from '../harness/kept-log.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { RawConnection, requestText } from '../harness/raw-http.ts';
@@ -206,7 +206,7 @@ test('a known browser does not wait for 16 strangers who guess', async () => {
   await Promise.allSettled(strangers);
 });
 
-test('a body that does not arrive is ended, and without a sign-in none is read', async () => {
+test('a body that does not arrive is ended, and without a sign-in none is read but that of a form', async () => {
   const headers = {
     host: 'console',
     'content-type': 'application/x-www-form-urlencoded',
@@ -215,10 +215,10 @@ test('a body that does not arrive is ended, and without a sign-in none is read',
   const unfinished = await RawConnection.open(given.consoleUrl);
   unfinished.send(requestText('POST /sign-in', { ...headers, 'content-length': '100' }, 'name='));
   const other = await RawConnection.open(given.consoleUrl);
-  other.send(requestText('POST /do/eventCreate', { ...headers, 'content-length': '60000' }, 'name='));
+  other.send(requestText('POST /account', { ...headers, 'content-length': '60000' }, 'name='));
   expect((await other.answer()).status).toBe(303);
   const large = await RawConnection.open(given.consoleUrl);
-  large.send(requestText('POST /sign-in', { ...headers, 'content-length': '5000' }, 'name='));
+  large.send(requestText('POST /sign-in', { ...headers, 'content-length': '200000' }, 'name='));
   expect((await large.answer()).status).toBe(413);
   await Promise.all([unfinished, other, large].map((connection) => connection.closed()));
 });
@@ -231,9 +231,10 @@ test.for([
   'https://evil.example',
 ])('leads nowhere else after a form: %j', async (back) => {
   const { cookie } = await given.addOperator('owner');
-  const body = new URLSearchParams({ name: randomUUID(), back });
-  const answer = await given.request('/do/partnerCreate', { method: 'POST', body, headers: { cookie } });
-  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/?done=partnerCreate']);
+  const { eventId } = await createFixture(given.db);
+  const body = new URLSearchParams({ eventId: String(eventId), back });
+  const answer = await given.request('/do/eventArchive', { method: 'POST', body, headers: { cookie } });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/?done=eventArchive']);
   const form = await given.request(`/do/eventCreate?${new URLSearchParams({ back }).toString()}`, {
     headers: { cookie },
   });

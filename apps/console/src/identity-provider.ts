@@ -72,9 +72,9 @@ export function addIdentityProvider(app: FastifyInstance, { db, log, provider, c
   });
 
   app.get(CALLBACK, async (request: FastifyRequest, reply) => {
-    const [, state, nonce, verifier, next = ''] = STARTED.exec(cookies.read(request, 'floodgate_sign_in') ?? '') ?? [];
+    const cookie = cookies.read(request, 'floodgate_sign_in');
     cookies.set(reply, 'floodgate_sign_in', '');
-    if (!state || !nonce || !verifier) throw new Refusal(403, 'This sign-in has expired', 'Start again.');
+    const { state, nonce, verifier, next } = startedIn(cookie);
     const { oidc, config } = await configured().catch(refuse);
     const url = new URL(request.url, provider.url);
     const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
@@ -87,8 +87,15 @@ export function addIdentityProvider(app: FastifyInstance, { db, log, provider, c
     if (operatorId === undefined)
       throw new Refusal(403, 'No operator has this e-mail address', 'An owner can add it to an operator.');
     cookies.set(reply, 'floodgate_session', await openSession(db, operatorId));
-    return reply.redirect(nextOf(Buffer.from(next, 'base64url').toString()), 303);
+    return reply.redirect(next, 303);
   });
+}
+
+/** Returns the sign-in that a cookie says has started. Throws if there is none. */
+function startedIn(cookie = '') {
+  const [, state, nonce, verifier, next = ''] = STARTED.exec(cookie) ?? [];
+  if (!state || !nonce || !verifier) throw new Refusal(403, 'This sign-in has expired', 'Start again.');
+  return { state, nonce, verifier, next: nextOf(Buffer.from(next, 'base64url').toString()) };
 }
 
 /** Loads the library, which the console does not need otherwise, and reads the configuration of the provider. */

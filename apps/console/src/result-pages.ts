@@ -28,10 +28,14 @@ const page = <Id extends keyof Operations>(
 
 /** The results that only the page after a form shows. Those with a secret are here or have a page of their own. */
 const RESULTS: ReadonlyMap<string, ResultPage> = new Map<string, ResultPage>([
-  page('webhookCreate', (of, webhook) => secretPage(of, webhook.secret ?? '', webhook, 'url', 'types', 'publicKey')),
+  page('webhookCreate', (of, webhook) =>
+    secretPage(of, webhook.secret ?? '', webhook, 'url', 'types', 'publicKey'),
+  ),
   page('webhookRotate', (of, webhook) => secretPage(of, webhook.secret ?? '', webhook, 'url', 'publicKey')),
   page('keyIssue', (of, key) => secretPage(of, key.secretKey, key, 'mode', 'expiresAt')),
-  page('keyRotate', (of, key) => secretPage(of, key.secretKey, key, 'mode', 'expiresAt', 'previousKeyEndsAt')),
+  page('keyRotate', (of, key) =>
+    secretPage(of, key.secretKey, key, 'mode', 'expiresAt', 'previousKeyEndsAt'),
+  ),
   page('operatorCreate', (of, one) => secretPage(of, one.password, one, 'name', 'role', 'email')),
   page('operatorResetPassword', (of, one) => secretPage(of, one.password, one, 'name')),
   page('tokenCreate', (of, token) => secretPage(of, token.token, token, 'name', 'scopes', 'expiresAt')),
@@ -43,7 +47,9 @@ const RESULTS: ReadonlyMap<string, ResultPage> = new Map<string, ResultPage>([
   ]),
   page('guestImport', guestPage),
   page('passVerify', passPage),
-  page('attendeeFind', (of, { attendees }) => [listingOf(of, attendees, 'fullName', 'emailAddress', 'state', 'passReference')]),
+  page('attendeeFind', (of, { attendees }) => [
+    listingOf(of, attendees, 'fullName', 'emailAddress', 'state', 'passReference'),
+  ]),
   page('registrationSearch', (of, { registrations }) => [
     listingOf(of, registrations, 'fullName', 'emailAddress', 'state', 'mail', 'passReference'),
   ]),
@@ -57,14 +63,21 @@ export function resultPageOf({ id, secret }: Operation): ResultPage | undefined 
   const known = RESULTS.get(id);
   if (known || secret === undefined) return known;
   // A secret without a page would be lost.
-  return (of, result) => secretPage(of, String(new Map(Object.entries(Object(result) as object)).get(secret)), {});
+  return (of, result) =>
+    secretPage(of, String(new Map(Object.entries(Object(result) as object)).get(secret)), {});
 }
 
 const statusHtml = (text: string) => html`<p role="status">${text}</p>`;
 
-const passLink = (passReference: string) => link(`/people/${encodeURIComponent(passReference)}`, passReference);
+const passLink = (passReference: string) =>
+  link(`/people/${encodeURIComponent(passReference)}`, passReference);
 
-function secretPage<Thing extends object>(of: PageRequest, secret: string, thing: Thing, ...names: (keyof Thing & string)[]) {
+function secretPage<Thing extends object>(
+  of: PageRequest,
+  secret: string,
+  thing: Thing,
+  ...names: (keyof Thing & string)[]
+) {
   return [
     html`<div class="card secret" role="status">
       <p><strong>${of.words.forms.keepSecret}</strong></p>
@@ -104,22 +117,37 @@ function passPage(of: PageRequest, check: ResultOf<'passVerify'>) {
   const { pass, ...facts } = check;
   const told = pass ? { ...pass, ...facts } : { ...facts, fullName: null };
   return [
-    html`<p role="status">!${verdict.text} ${check.problem === null ? '' : (of.words.values[`pass.${check.problem}`] ?? check.problem)}</p>`,
+    html`<p role="status">
+      !${verdict.text}
+      ${check.problem === null ? '' : (of.words.values[`pass.${check.problem}`] ?? check.problem)}
+    </p>`,
     html`<div class="card">!${shownFacts(of, told, 'mode', 'validFrom', 'validUntil')}</div>`,
   ];
 }
 
 /** Returns a table of things with these fields. A pass reference is a link to the person. */
-function listingOf<Thing extends object>(of: PageRequest, things: readonly Thing[], ...names: (keyof Thing & string)[]) {
+function listingOf<Thing extends object>(
+  of: PageRequest,
+  things: readonly Thing[],
+  ...names: (keyof Thing & string)[]
+) {
   const cell = (thing: Thing, name: keyof Thing & string): Shown => {
     const value = thing[name];
-    return name === 'passReference' && typeof value === 'string' ? passLink(value) : shownValue(of, value, name);
+    return name === 'passReference' && typeof value === 'string'
+      ? passLink(value)
+      : shownValue(of, value, name);
   };
   const columns = names.map((name): Column<Thing> => ({
     head: fieldWords(of.words, name).label,
     cell: (thing) => cell(thing, name),
   }));
-  return listing({ caption: of.words.results.found, things, columns, empty: of.words.shell.none, format: of.format });
+  return listing({
+    caption: of.words.results.found,
+    things,
+    columns,
+    empty: of.words.shell.none,
+    format: of.format,
+  });
 }
 
 /** Resolves to what a job would act on, with the form that starts it. */

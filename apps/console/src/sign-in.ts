@@ -27,7 +27,12 @@ const MOST_BYTES = 3 * 64 * 1_024;
 export const DEVICE_SECONDS = 180 * 86_400;
 
 /** Answers with a form at an address, filled with these fields. */
-type ShowForm = (request: FastifyRequest, reply: FastifyReply, path: string, typed: Texts) => Promise<FastifyReply>;
+type ShowForm = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: string,
+  typed: Texts,
+) => Promise<FastifyReply>;
 
 /** Returns whether an address belongs to a form, whose fields are kept while somebody signs in. */
 const isForm = (path: string) => path.startsWith('/do/') || path === '/events/new';
@@ -40,9 +45,14 @@ interface SignInForm {
   kept?: string | undefined;
 }
 
-function formHtml({ name = '', problem = '', next = '', kept }: SignInForm, words: Words, provider?: Provider) {
+function formHtml(
+  { name = '', problem = '', next = '', kept }: SignInForm,
+  words: Words,
+  provider?: Provider,
+) {
   const { signIn } = words;
-  const hidden = (field: string, value: string) => html`<input type="hidden" name="${field}" value="${value}" />`;
+  const hidden = (field: string, value: string) =>
+    html`<input type="hidden" name="${field}" value="${value}" />`;
   return html`!${alertHtml(problem)}
     <form class="card fields" method="post" action="/sign-in">
       <div class="field">
@@ -88,7 +98,11 @@ function formOf({ headers: { referer = '', host }, url }: FastifyRequest) {
 }
 
 /** Adds the pages to sign in and out with a password. */
-export function addSignIn(app: FastifyInstance, { db, provider, cookies, signIn }: ConsoleContext, showForm: ShowForm) {
+export function addSignIn(
+  app: FastifyInstance,
+  { db, provider, cookies, signIn }: ConsoleContext,
+  showForm: ShowForm,
+) {
   app.get<{ Querystring: Texts }>('/sign-in', ({ query }, reply) =>
     sendSignIn(reply, provider, { next: query['next'] }),
   );
@@ -133,4 +147,6 @@ function typedFields(kept = ''): Texts | undefined {
 
 /** Returns the texts among values that can be anything. */
 const textsIn = (values: object): Sent =>
-  Object.fromEntries(Object.entries(values).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+  Object.fromEntries(
+    Object.entries(values).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+  );

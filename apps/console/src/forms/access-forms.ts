@@ -8,7 +8,9 @@ async function aboutOperator(page: PageRequest, given: Texts) {
   const operator = await operatorOf(page, given);
   if (!operator) return [];
   const { about, values } = page.words;
-  return [operator.role ? about.operator(operator.name, values[operator.role] ?? operator.role) : operator.name];
+  return [
+    operator.role ? about.operator(operator.name, values[operator.role] ?? operator.role) : operator.name,
+  ];
 }
 
 /** Resolves to the settings of an operator as its form has them. */
@@ -17,10 +19,11 @@ async function settingsOf(page: PageRequest, given: Texts) {
   return operator && { role: operator.role, email: operator.email, disabled: operator.disabledAt !== null };
 }
 
-const aboutWith = (follows: (about: PageRequest['words']['about']) => string) => async (page: PageRequest, given: Texts) => [
-  ...(await aboutOperator(page, given)),
-  follows(page.words.about),
-];
+const aboutWith =
+  (follows: (about: PageRequest['words']['about']) => string) => async (page: PageRequest, given: Texts) => [
+    ...(await aboutOperator(page, given)),
+    follows(page.words.about),
+  ];
 
 export const accessForms = {
   operatorCreate: { about: (page) => Promise.resolve([page.words.about.newOperator]) },
@@ -56,7 +59,10 @@ export const accessForms = {
     about: async (page, given) => {
       const access = await accessOf(page, given);
       const { about } = page.words;
-      return [access && (access.kind === 'token' ? about.token : about.session)(access.name), about.accessRevoke];
+      return [
+        access && (access.kind === 'token' ? about.token : about.session)(access.name),
+        about.accessRevoke,
+      ];
     },
   },
 } satisfies FormDefinitions;

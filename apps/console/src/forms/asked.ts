@@ -50,7 +50,11 @@ export function factsOf({ definition, part }: Asked): FormFacts {
 }
 
 /** Returns the texts of a form. */
-export function wordsOfForm(words: Words, { operation, definition, part, name }: Asked, given: Texts): OperationWords {
+export function wordsOfForm(
+  words: Words,
+  { operation, definition, part, name }: Asked,
+  given: Texts,
+): OperationWords {
   const key = (part ?? definition).texts?.(given) ?? name;
   return operationWords(words, operation, key);
 }

@@ -27,21 +27,26 @@ export async function assertTyped(page: PageRequest, asked: Asked, given: Texts)
  * Returns the fields of a form that somebody changed, as operations take them. A field that was emptied stands
  * for none, if there can be none. Throws Unchanged if the thing exists, and no field is other than before.
  */
-export function changedFields(page: PageRequest, { operation, definition }: Asked, given: Texts) {
+export function changedFields(page: PageRequest, asked: Asked, given: Texts) {
+  const { properties } = asked.operation.input;
   const zone = isZone(given['timeZone']) ? given['timeZone'] : page.format.zone;
   const changed: Texts = {};
-  for (const [name, schema] of Object.entries(operation.input.properties)) {
-    const text = sentText(schema, name, given);
+  for (const [name, schema] of Object.entries(properties)) {
+    const [text, was] = [sentText(schema, name, given), given[WAS + name]];
     // An empty field is absent, unless it had a text.
-    if (text === undefined || (text === '' && !given[WAS + name])) continue;
-    if (isAsBefore(schema, name, text, given)) continue;
-    changed[name] = meantText(schema, text, { was: given[WAS + name], zone });
+    const isAbsent = text === undefined || (text === '' && !was);
+    if (isAbsent || isAsBefore(schema, name, text, given)) continue;
+    changed[name] = meantText(schema, text, { was, zone });
   }
-  const before = Object.keys(given).filter((name) => name.startsWith(WAS));
-  const isChanged = before.some((name) => changed[name.slice(WAS.length)] !== undefined);
-  if (definition.current && before.length > 0 && !isChanged && !hasGivenChange(operation.input, given))
-    throw new Unchanged();
+  assertChanged(asked, given, changed);
   return changed;
+}
+
+function assertChanged({ operation, definition }: Asked, given: Texts, changed: Texts) {
+  const before = Object.keys(given).filter((name) => name.startsWith(WAS));
+  if (!definition.current || before.length === 0) return;
+  const isChanged = before.some((name) => changed[name.slice(WAS.length)] !== undefined);
+  if (!isChanged && !hasGivenChange(operation.input, given)) throw new Unchanged();
 }
 
 /** Returns the text of a field. A browser sends nothing for boxes that are not checked. */
@@ -71,4 +76,4 @@ function meantText(schema: TSchema, text: string, { was, zone }: { was: string |
 
 /** Returns whether a link gave the form more than what it is about: that the sale stops. */
 const hasGivenChange = ({ properties }: TObject, given: Texts) =>
-  Object.keys(properties).some((name) => name !== 'name' && !/Id$/.test(name) && isGiven(given, name));
+  Object.keys(properties).some((name) => name !== 'name' && !name.endsWith('Id') && isGiven(given, name));

@@ -17,7 +17,9 @@ const choice = (value: string | number, name: string): Choice => ({ value: Strin
 const events =
   (archived = false): Choose =>
   async ({ read, operations }) =>
-    ((await read(operations.eventList, { archived })) ?? []).map(({ id, name }) => choice(id, name)).toReversed();
+    ((await read(operations.eventList, { archived })) ?? [])
+      .map(({ id, name }) => choice(id, name))
+      .toReversed();
 
 /** Resolves to the event of what is given. */
 async function eventIdOf({ read, operations }: PageRequest, { eventId, ticketId }: Texts) {
@@ -25,12 +27,19 @@ async function eventIdOf({ read, operations }: PageRequest, { eventId, ticketId 
   return String((await read(operations.ticketShow, { ticketId }))?.eventId ?? '');
 }
 
+/** Returns choices of which those with the same name have their id beside it. */
+function distinct(choices: readonly Choice[]) {
+  const names = choices.map(({ name }) => name);
+  const isTwice = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
+  return choices.map(({ value, name }) => choice(value, isTwice(name) ? `${name} (${value})` : name));
+}
+
 /** Returns choices among things of an event. */
 const ofEvent =
   (choose: (page: PageRequest, eventId: string) => Promise<Choice[] | undefined>): Choose =>
   async (page, given) => {
     const eventId = await eventIdOf(page, given);
-    return eventId ? ((await choose(page, eventId)) ?? []) : undefined;
+    return eventId ? distinct((await choose(page, eventId)) ?? []) : undefined;
   };
 
 const tickets = ofEvent(async ({ read, operations }, eventId) =>
@@ -51,7 +60,9 @@ const partners: Choose = async ({ read, operations }) =>
   ((await read(operations.partnerList, {})) ?? []).map(({ id, name }) => choice(id, name));
 
 const sellers = ofEvent(async ({ read, operations }, eventId) =>
-  (await read(operations.eventPartners, { eventId }))?.map(({ partnerId, partner }) => choice(partnerId, partner)),
+  (await read(operations.eventPartners, { eventId }))?.map(({ partnerId, partner }) =>
+    choice(partnerId, partner),
+  ),
 );
 
 /** Resolves to the partners that may not sell the event yet. Without an event: to all. */
@@ -81,7 +92,12 @@ const keys: Choose = async ({ read, operations, format, words }, { partnerId }) 
   return list
     .filter(({ state }) => state === 'open')
     .map((key) => {
-      const facts = [named.get(key.partnerId), words.values[key.mode], format.day(key.createdAt), `${key.keyId.slice(0, 4)}…`];
+      const facts = [
+        named.get(key.partnerId),
+        words.values[key.mode],
+        format.day(key.createdAt),
+        `${key.keyId.slice(0, 4)}…`,
+      ];
       return choice(key.keyId, facts.filter(Boolean).join(' · '));
     });
 };
@@ -94,7 +110,9 @@ const passKeys: Choose = async ({ read, operations, format }) =>
 const jobs: Choose = async ({ read, operations, format, words }) =>
   ((await read(operations.jobList, {}))?.jobs ?? [])
     .filter(({ endedAt }) => endedAt === null)
-    .map(({ id, kind, createdAt }) => choice(id, `${words.values[`job.${kind}`] ?? kind} · ${format.timeText(createdAt)}`));
+    .map(({ id, kind, createdAt }) =>
+      choice(id, `${words.values[`job.${kind}`] ?? kind} · ${format.timeText(createdAt)}`),
+    );
 
 const accesses: Choose = async ({ read, operations, format }) =>
   ((await read(operations.accessList, {})) ?? []).map(({ id, name, createdAt }) =>
@@ -102,7 +120,9 @@ const accesses: Choose = async ({ read, operations, format }) =>
   );
 
 const shards: Choose = async ({ read, operations }) =>
-  ((await read(operations.shardList, {})) ?? []).map(({ id, events: count }) => choice(id, `${id} (${count})`));
+  ((await read(operations.shardList, {})) ?? []).map(({ id, events: count }) =>
+    choice(id, `${id} (${count})`),
+  );
 
 const operators: Choose = async ({ read, operations }) =>
   ((await read(operations.operatorList, {})) ?? []).map(({ name }) => choice(name, name));
@@ -124,6 +144,10 @@ const OVERLAPS_MS = [0, HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS, 30 * 24 * HOUR_
 
 const overlaps: Choose = ({ format, words }) =>
   Promise.resolve(OVERLAPS_MS.map((ms) => choice(ms, ms === 0 ? words.forms.atOnce : format.duration(ms))));
+
+/** A filter has a third choice, none of the two, so it has no box. */
+const yesOrNo: Choose = ({ words }) =>
+  Promise.resolve([choice('true', words.shell.yes), choice('false', words.shell.no)]);
 
 /**
  * What can be chosen for a field, by its name, or by that of its operation and its own. A field without
@@ -153,6 +177,7 @@ const CHOICES: Partial<Record<string, Choose>> = {
   reason: reasons,
   failure: reasons,
   overlapMs: overlaps,
+  admitted: yesOrNo,
   'operatorUpdate.name': operators,
   'operatorResetPassword.name': operators,
   'operatorSignOut.name': operators,
@@ -161,13 +186,16 @@ const CHOICES: Partial<Record<string, Choose>> = {
 };
 
 /** Returns what finds the choices of a field of an operation. Undefined: it is typed. */
-export const choicesOf = (operationId: string, name: string) => CHOICES[`${operationId}.${name}`] ?? CHOICES[name];
+export const choicesOf = (operationId: string, name: string) =>
+  CHOICES[`${operationId}.${name}`] ?? CHOICES[name];
 
 /** Returns the words that a field, or each of a list, can have. Undefined: any text. */
 export function wordsOfSchema(schema: TSchema): string[] | undefined {
   const items = schema['items'] as TSchema | undefined;
   if (items) return wordsOfSchema(items);
-  const words = ((schema['enum'] as unknown[] | undefined) ?? constants(schema)).filter((word) => word !== undefined);
+  const words = ((schema['enum'] as unknown[] | undefined) ?? constants(schema)).filter(
+    (word) => word !== undefined,
+  );
   const isWords = words.length > 0 && words.every((word) => typeof word === 'string');
   return isWords ? words : undefined;
 }

@@ -13,8 +13,9 @@ import { registrationForms } from './registration-forms.ts';
 import { ticketForms } from './ticket-forms.ts';
 import { webhookForms } from './webhook-forms.ts';
 
-type InputOf<Id extends keyof Operations> =
-  Operations[Id] extends { input: infer Input extends TObject } ? Static<Input> : never;
+type InputOf<Id extends keyof Operations> = Operations[Id] extends { input: infer Input extends TObject }
+  ? Static<Input>
+  : never;
 
 /** What a form says about what it does. */
 export interface FormFacts {
@@ -76,4 +77,5 @@ export const FORMS: FormDefinitions = {
 };
 
 /** Returns the form of an operation, or an empty one. */
-export const formOf = (id: string): FormDefinition => new Map<string, FormDefinition>(Object.entries(FORMS)).get(id) ?? {};
+export const formOf = (id: string): FormDefinition =>
+  new Map<string, FormDefinition>(Object.entries(FORMS)).get(id) ?? {};

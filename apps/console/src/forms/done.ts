@@ -34,10 +34,10 @@ export async function doneHtml(page: PageRequest) {
   const back = address(page.url.split('?', 1)[0]!);
   const saved = await savedOf(page, changes);
   return html`<div class="done" role="status">
-    <p>
+    <div class="actions">
       <strong>${words.forms.done}: ${operationWords(words, operation, name).title}</strong>
       !${undo ? undoHtml(undo, back, words) : ''}
-    </p>
+    </div>
     !${saved.length > 0 ? savedHtml(page, saved) : ''}
   </div>`;
 }
@@ -56,9 +56,12 @@ function differences(change: AuditEntry) {
   return differencesOf(change).flatMap((one) => {
     if (one.name !== 'allocation') return [one];
     const [was, is] = [one.was, one.is].map((state) => new Map(Object.entries(Object(state) as object)));
-    return FLAT.map((name) => ({ name, was: was!.get(name) ?? null, is: is!.get(name) ?? null, isNew: false })).filter(
-      (flat) => flat.was !== flat.is,
-    );
+    return FLAT.map((name) => ({
+      name,
+      was: was!.get(name) ?? null,
+      is: is!.get(name) ?? null,
+      isNew: false,
+    })).filter((flat) => flat.was !== flat.is);
   });
 }
 
@@ -66,10 +69,18 @@ function differences(change: AuditEntry) {
 async function savedOf(page: PageRequest, changes: readonly AuditEntry[]): Promise<Saved[]> {
   const all = changes.flatMap(differences);
   const each = new Map(all.map((one) => [JSON.stringify([one.name, one.was, one.is]), one]));
-  const names = await namesOf(page, [...each.values()].map(({ name }) => name));
+  const names = await namesOf(
+    page,
+    [...each.values()].map(({ name }) => name),
+  );
   const shown = (name: string, value: unknown) =>
     names.get(`${name} ${String(value)}`) ?? shownValue(page, value, name);
-  return [...each.values()].map(({ name, was, is, isNew }) => ({ name, was: shown(name, was), is: shown(name, is), isNew }));
+  return [...each.values()].map(({ name, was, is, isNew }) => ({
+    name,
+    was: shown(name, was),
+    is: shown(name, is),
+    isNew,
+  }));
 }
 
 /** Resolves to the names of partners that a change names by their id. */

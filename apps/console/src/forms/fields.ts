@@ -31,7 +31,8 @@ const partsOf = (schema: TSchema): TSchema[] => (schema['anyOf'] as TSchema[] | 
 
 const hasType = (schema: TSchema, type: string) => partsOf(schema).some((part) => part['type'] === type);
 
-export const isTime = (schema: TSchema) => hasType(schema, 'Date') || schema.description === 'a time with an offset';
+export const isTime = (schema: TSchema) =>
+  hasType(schema, 'Date') || schema.description === 'a time with an offset';
 export const isList = (schema: TSchema) => hasType(schema, 'array');
 export const isFlag = (schema: TSchema) => hasType(schema, 'boolean');
 export const mayBeNull = (schema: TSchema) => hasType(schema, 'null');
@@ -47,33 +48,49 @@ export function textOf(schema: TSchema, value: unknown, format: Format): string 
     const text = value.toFixed(decimalsOf(null));
     return format.language === 'de' ? text.replace('.', ',') : text;
   }
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Returns a field with its label, an example or its rule, and what is wrong with the text in it. */
 export function fieldHtml(field: Field, viewer: Viewer) {
-  const { operationId, name, schema, isRequired, was, problem } = field;
-  const { words } = viewer;
-  const { label, hint } = fieldWords(words, name, { rule: schema.description, operationId });
-  const isOptional = !isRequired && was === undefined && !isFlag(schema);
-  const about = [hint, isOptional && words.forms.mayBeEmpty].filter(Boolean).join(' · ');
-  const problemHtml =
-    problem !== undefined && html`<strong>${words.forms.notValid}:</strong> ${ruleWords(words, problem)}`;
-  const attributes = html`aria-describedby="${name}-hint" !${problem === undefined ? '' : 'aria-invalid="true"'}
-  !${field.isFirst ? 'autofocus' : ''}`;
+  const { operationId, name, schema, was } = field;
+  const { label, hint } = fieldWords(viewer.words, name, { rule: schema.description, operationId });
+  const attributes = html`aria-describedby="${name}-hint" !${stateOf(field)}`;
   return html`<div class="field">
-    !${isFlag(schema) ? boxHtml(field, label, attributes) : labelledHtml(field, label, attributes, viewer)}
+    !${isBox(field) ? boxHtml(field, label, attributes) : labelledHtml(field, label, attributes, viewer)}
     <input type="hidden" name="${ASKED + name}" value="" />
     !${was === undefined ? '' : html`<input type="hidden" name="${WAS + name}" value="${was}" />`}
-    <p class="hint" id="${name}-hint">!${problemHtml || html`${about}`}</p>
+    <p class="hint" id="${name}-hint">!${hintHtml(field, hint, viewer)}</p>
   </div>`;
+}
+
+/** Returns whether a field has one box, for yes and no. */
+const isBox = ({ schema, choices }: Field) => isFlag(schema) && !choices;
+
+const stateOf = ({ problem, isFirst }: Field) =>
+  [problem !== undefined && 'aria-invalid="true"', isFirst && 'autofocus'].filter(Boolean).join(' ');
+
+/** Returns the rule that a field breaks, otherwise an example, and that it may be empty. */
+function hintHtml(field: Field, hint: string, { words }: Viewer) {
+  const { schema, isRequired, was, problem } = field;
+  if (problem !== undefined)
+    return html`<strong>${words.forms.notValid}:</strong> ${ruleWords(words, problem)}`;
+  const isSaid = isBox(field) || isList(schema) || hint.includes(words.forms.emptyMeans);
+  const isOptional = !isRequired && was === undefined && !isSaid;
+  return html`${isOptional ? `${hint} · ${words.forms.mayBeEmpty}` : hint}`;
 }
 
 /** Returns one box for yes and no. */
 const boxHtml = ({ name, text }: Field, label: string, attributes: string) =>
   html`<label class="box" for="${name}"
-    ><input type="checkbox" id="${name}" name="${name}" value="true" !${attributes}
-      !${text === 'true' ? 'checked' : ''} />
+    ><input
+      type="checkbox"
+      id="${name}"
+      name="${name}"
+      value="true"
+      !${attributes}
+      !${text === 'true' ? 'checked' : ''}
+    />
     ${label}</label
   >`;
 
@@ -122,8 +139,15 @@ function boxesHtml({ name, text, problem, isFirst }: Field, choices: readonly Ch
     !${choices.map(
       (one, index) =>
         html`<label class="box" for="${name}-${index}"
-          ><input type="checkbox" id="${name}-${index}" name="${name}" value="${one.value}"
-            !${chosen.has(one.value) ? 'checked' : ''} !${index === 0 && isFirst ? 'autofocus' : ''} !${invalid} />
+          ><input
+            type="checkbox"
+            id="${name}-${index}"
+            name="${name}"
+            value="${one.value}"
+            !${chosen.has(one.value) ? 'checked' : ''}
+            !${index === 0 && isFirst ? 'autofocus' : ''}
+            !${invalid}
+          />
           ${one.name}</label
         >`,
     )}

@@ -1,7 +1,7 @@
 import { Id } from '@floodgate/audit';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
-import { alertHtml, rows, type Texts } from '../view/html.ts';
+import { alertHtml, type Texts } from '../view/html.ts';
 import type { Page } from '../view/page.ts';
 import { pathOf } from '../view/path-of.ts';
 import { ruleWords, valueWords } from '../words/index.ts';
@@ -21,13 +21,20 @@ export interface Problem {
 const NO_PROBLEM: Problem = { note: '', invalid: {} };
 
 /** Resolves to the page with a form. If it is not known what it is about, the page asks for that first. */
-export async function formPage(page: PageRequest, asked: Asked, given: Texts, problem = NO_PROBLEM): Promise<Page> {
+export async function formPage(
+  page: PageRequest,
+  asked: Asked,
+  given: Texts,
+  problem = NO_PROBLEM,
+): Promise<Page> {
   const { title } = wordsOfForm(page.words, asked, given);
   const missing = missingSubject(asked, given);
   if (missing.length > 0) return { title, parts: [await firstHtml(page, asked, missing, given)] };
   const carried = (await asked.definition.carries?.(page, given)) ?? {};
   const filled = { ...given, ...carried };
-  const [about, ...follows] = ((await factsOf(asked).about?.(page, filled)) ?? []).filter(Boolean) as string[];
+  const [about, ...follows] = ((await factsOf(asked).about?.(page, filled)) ?? []).filter(
+    Boolean,
+  ) as string[];
   const fields = await fieldsOf(page, asked, filled, { carried, problem });
   const shown = new Set([...fields.map(({ name }) => name), TYPED, ...Object.keys(carried)]);
   const others = Object.entries(problem.invalid).filter(([name]) => !shown.has(name));
@@ -37,9 +44,8 @@ export async function formPage(page: PageRequest, asked: Asked, given: Texts, pr
     ...(about && { about }),
     parts: [
       alertHtml(notes.join(' ')),
-      follows.length > 0 ? html`<div class="card follows">!${rows(...follows)}</div>` : '',
       (await factsOf(asked).preview?.(page, filled)) ?? '',
-      await formHtml(page, asked, filled, { fields, problem }),
+      await formHtml(page, asked, filled, { fields, problem, follows }),
     ],
   };
 }
@@ -59,7 +65,9 @@ async function fieldsOf(page: PageRequest, asked: Asked, given: Texts, { carried
     // Things of an event can be chosen only if it is known.
     if (await isAfterEvent(page, asked, name, given)) continue;
     const field = await fieldOf(page, asked, name, given);
-    const was = current.has(name) ? (given[WAS + name] ?? wasText(page, field, current.get(name))) : undefined;
+    const was = current.has(name)
+      ? (given[WAS + name] ?? wasText(page, field, current.get(name)))
+      : undefined;
     const text = typedText(field, given) ?? was ?? '';
     fields.push({ ...field, was, text, problem: problem.invalid[name], isFirst: name === first });
   }
@@ -82,13 +90,22 @@ async function fieldOf(page: PageRequest, { operation }: Asked, name: string, gi
   return { operationId: operation.id, name, schema, isRequired: required.includes(name), choices, ...empty };
 }
 
-function choicesOfSchema({ words }: PageRequest, name: string, schema: Field['schema']): Choice[] | undefined {
+function choicesOfSchema(
+  { words }: PageRequest,
+  name: string,
+  schema: Field['schema'],
+): Choice[] | undefined {
   return wordsOfSchema(schema)?.map((value) => ({ value, name: valueWords(words, value, name) }));
 }
 
 /** Returns the text that a field had before, as its control sends it. */
-function wasText({ format }: PageRequest, { schema, choices }: Pick<Field, 'schema' | 'choices'>, value: unknown) {
-  if (value === null && choices && mayBeNull(schema) && choices.some((one) => one.value === 'none')) return 'none';
+function wasText(
+  { format }: PageRequest,
+  { schema, choices }: Pick<Field, 'schema' | 'choices'>,
+  value: unknown,
+) {
+  if (value === null && choices && mayBeNull(schema) && choices.some((one) => one.value === 'none'))
+    return 'none';
   return textOf(schema, value, format);
 }
 
@@ -98,11 +115,12 @@ function typedText({ name, schema, choices }: Pick<Field, 'name' | 'schema' | 'c
   return given[name] ?? (isBoxes && given[ASKED + name] !== undefined ? '' : undefined);
 }
 
-const hiddenHtml = ([name, value]: [string, string]) => html`<input type="hidden" name="${name}" value="${value}" />`;
+const hiddenHtml = ([name, value]: [string, string]) =>
+  html`<input type="hidden" name="${name}" value="${value}" />`;
 
 /** Returns the fields of an address or a form that it keeps, besides those that it asks for. */
 const hiddenOf = (given: Texts, names: readonly string[]) =>
-  Object.entries(given).filter(
+  Object.entries({ ...given, back: pathOf(given['back']) }).filter(
     ([name]) => ![...names, TYPED, 'done'].includes(name) && !name.startsWith(WAS) && !name.startsWith(ASKED),
   );
 
@@ -129,12 +147,19 @@ const buttonsHtml = (kind: 'primary' | 'danger', button: string, given: Texts, c
     <a class="button" href="${pathOf(given['back'])}">${cancel}</a>
   </p>`;
 
+interface FormParts {
+  fields: readonly Field[];
+  problem: Problem;
+  /** Sentences above the fields. */
+  follows: readonly string[];
+}
+
 /** Resolves to a form with its fields and its button. */
 async function formHtml(
   page: PageRequest,
   asked: Asked,
   given: Texts,
-  { fields, problem }: { fields: readonly Field[]; problem: Problem },
+  { fields, problem, follows }: FormParts,
 ) {
   const { words, format, viewer } = page;
   const { isDangerous = false, concerns } = factsOf(asked);
@@ -144,7 +169,8 @@ async function formHtml(
   const names = fields.map(({ name }) => name);
   const times = names.includes('timeZone') ? words.forms.timesOfZone : words.forms.times(format.zone);
   return html`<form class="card fields" method="post" action="/do/${asked.name}">
-    !${hiddenOf(given, names).map(hiddenHtml)} !${fields.map((field) => fieldHtml(field, viewer))}
+    !${follows.map((one) => html`<p class="follows">${one}</p>`)} !${hiddenOf(given, names).map(hiddenHtml)}
+    !${fields.map((field) => fieldHtml(field, viewer))}
     !${fields.some(({ schema }) => isTime(schema)) ? html`<p class="hint">${times}</p>` : ''}
     !${count >= LARGE ? typedHtml(words.forms.typeNumber(format.number(count)), problem.invalid[TYPED]) : ''}
     !${buttonsHtml(isDanger ? 'danger' : 'primary', button, given, words.forms.cancel)}
@@ -155,7 +181,14 @@ async function formHtml(
 const typedHtml = (label: string, problem: string | undefined) =>
   html`<div class="field">
     <label for="${TYPED}">${label}</label>
-    <input id="${TYPED}" name="${TYPED}" inputmode="numeric" autocomplete="off" required
-      aria-describedby="${TYPED}-hint" !${problem === undefined ? '' : 'aria-invalid="true" autofocus'} />
+    <input
+      id="${TYPED}"
+      name="${TYPED}"
+      inputmode="numeric"
+      autocomplete="off"
+      required
+      aria-describedby="${TYPED}-hint"
+      !${problem === undefined ? '' : 'aria-invalid="true" autofocus'}
+    />
     <p class="hint" id="${TYPED}-hint">${problem ?? ''}</p>
   </div>`;

@@ -87,7 +87,8 @@ const submitOf =
         return show(request, reply.code(422), asked, given, { note: words.forms.unchanged, invalid: {} });
       const { status, title, detail = '', invalid } = problemOf(error, request, context.log);
       if (status >= 500 || status === 401 || status === 403) throw error;
-      const note = error instanceof InvalidInput ? '' : `${ruleWords(words, title)}: ${ruleWords(words, detail)}`;
+      const note =
+        error instanceof InvalidInput ? '' : `${ruleWords(words, title)}: ${ruleWords(words, detail)}`;
       return show(request, reply.code(status), asked, given, { note, invalid: invalid ?? {} });
     }
   };

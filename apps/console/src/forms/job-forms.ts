@@ -72,6 +72,8 @@ const ALL_FILTERS = [
   'failure',
 ] as const;
 
+const aboutEvent = async (page: PageRequest, given: Texts) => [await eventName(page, given)];
+
 /** Resolves to what a job does, and how far it is. */
 async function aboutJob(page: PageRequest, given: Texts) {
   const job = await jobOf(page, given);
@@ -79,12 +81,15 @@ async function aboutJob(page: PageRequest, given: Texts) {
   const { format, words } = page;
   const kind = words.values[`job.${job.kind}`] ?? job.kind;
   const event = await eventName(page, { eventId: String(job.eventId) });
-  return [`${kind} · ${event}`, words.about.job(format.number(job.done + job.failed), format.number(job.total))];
+  return [
+    `${kind} · ${event}`,
+    words.about.job(format.number(job.done + job.failed), format.number(job.total)),
+  ];
 }
 
 export const jobForms = {
-  jobCancelPreview: { fields: ALL_FILTERS },
-  jobResendPreview: { fields: ALL_FILTERS },
+  jobCancelPreview: { fields: ALL_FILTERS, about: aboutEvent },
+  jobResendPreview: { fields: ALL_FILTERS, about: aboutEvent },
   jobCancel: startForm(cancelPreview, aboutCancelJob),
   jobResend: startForm(resendPreview, aboutResendJob),
   eventCallOff: startForm(callOffPreview, aboutCallOff),

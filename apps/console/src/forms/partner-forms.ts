@@ -8,7 +8,9 @@ async function aboutPartner(page: PageRequest, given: Texts) {
   const partner = await partnerOf(page, given);
   const { format, words } = page;
   if (!partner) return [];
-  return [words.about.partner(partner.name, format.number(partner.openKeys), format.number(partner.grantedEvents))];
+  return [
+    words.about.partner(partner.name, format.number(partner.openKeys), format.number(partner.grantedEvents)),
+  ];
 }
 
 /** Resolves to the sentence that says whose key it is, and when it was used. */
@@ -16,14 +18,19 @@ async function aboutKey(page: PageRequest, given: Texts) {
   const key = await keyOf(page, given);
   if (!key) return [];
   const name = await partnerName(page, key.partnerId);
-  const used = key.lastUsedAt ? page.words.about.lastUsed(page.format.timeText(key.lastUsedAt)) : page.words.about.neverUsed;
+  const used = key.lastUsedAt
+    ? page.words.about.lastUsed(page.format.timeText(key.lastUsedAt))
+    : page.words.about.neverUsed;
   return [page.words.about.key(name, page.words.values[key.mode] ?? key.mode, key.keyId), used];
 }
 
 const ENABLES = 'false';
 
 export const partnerForms = {
-  partnerCreate: { next: ({ id }) => `/partners/${id}`, about: (page) => Promise.resolve([page.words.about.newPartner]) },
+  partnerCreate: {
+    next: ({ id }) => `/partners/${id}`,
+    about: (page) => Promise.resolve([page.words.about.newPartner]),
+  },
   partnerContact: { current: partnerOf, about: aboutPartner },
   partnerLimit: { current: partnerOf, about: aboutPartner },
   partnerWeigh: { current: partnerOf, about: aboutPartner },
@@ -32,10 +39,15 @@ export const partnerForms = {
     isDangerous: ({ disabled }) => disabled !== ENABLES,
     about: async (page, given) => {
       const { about } = page.words;
-      return [...(await aboutPartner(page, given)), given['disabled'] === ENABLES ? about.enables : about.disables];
+      return [
+        ...(await aboutPartner(page, given)),
+        given['disabled'] === ENABLES ? about.enables : about.disables,
+      ];
     },
   },
-  keyIssue: { about: async (page, given) => [...(await aboutPartner(page, given)), page.words.about.secretOnce] },
+  keyIssue: {
+    about: async (page, given) => [...(await aboutPartner(page, given)), page.words.about.secretOnce],
+  },
   keyRotate: { about: async (page, given) => [...(await aboutKey(page, given)), page.words.about.rotates] },
   keyRevoke: {
     isDangerous: true,

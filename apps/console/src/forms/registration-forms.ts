@@ -24,10 +24,11 @@ async function attendeeOf({ read, operations }: PageRequest, { passReference = '
   return passReference ? read(operations.attendeeShow, { passReference }) : undefined;
 }
 
-const aboutWith = (follows: (about: PageRequest['words']['about']) => string) => async (page: PageRequest, given: Texts) => [
-  ...(await aboutRegistration(page, given)),
-  follows(page.words.about),
-];
+const aboutWith =
+  (follows: (about: PageRequest['words']['about']) => string) => async (page: PageRequest, given: Texts) => [
+    ...(await aboutRegistration(page, given)),
+    follows(page.words.about),
+  ];
 
 /** Resolves to failed batches of what is given. */
 const failedOf = ({ read, operations }: PageRequest, { eventId, reason }: Texts) =>

@@ -5,20 +5,31 @@ import { fieldWords, valueWords } from '../words/index.ts';
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /** Returns a value in words, with times in the zone of the page. */
-export function shownValue({ words, format }: PageRequest, value: unknown, name = ''): Shown {
+export function shownValue(page: PageRequest, value: unknown, name = ''): Shown {
+  const { format } = page;
   if (value === null || value === undefined) return null;
+  if (typeof value === 'number') return numberText(page, value);
   if (value instanceof Date) return format.time(value);
-  if (Array.isArray(value)) return format.list(value.map((one) => wordOf(one, name)));
-  if (typeof value === 'string' && TIME.test(value)) return format.time(new Date(value));
-  if (typeof value === 'boolean') return value ? words.shell.yes : words.shell.no;
-  if (typeof value === 'number') return Number.isInteger(value) ? format.number(value) : format.money(value, null);
-  return wordOf(value, name);
-
-  function wordOf(one: unknown, field: string) {
-    return typeof one === 'string' ? valueWords(words, one, field) : JSON.stringify(one);
-  }
+  if (Array.isArray(value)) return format.list(value.map((one) => wordOf(page, one, name)));
+  return typeof value === 'string' && TIME.test(value)
+    ? format.time(new Date(value))
+    : wordOf(page, value, name);
 }
 
+const numberText = ({ format }: PageRequest, value: number) =>
+  Number.isInteger(value) ? format.number(value) : format.money(value, null);
+
+const wordOf = ({ words }: PageRequest, value: unknown, name: string) =>
+  valueWords(words, typeof value === 'string' ? value : JSON.stringify(value), name);
+
 /** Returns these fields of a thing as names with their values. */
-export const shownFacts = <Thing extends object>(page: PageRequest, thing: Thing, ...names: (keyof Thing & string)[]) =>
-  facts(...names.map((name) => [fieldWords(page.words, name).label, shownValue(page, thing[name], name)] as const));
+export const shownFacts = <Thing extends object>(
+  page: PageRequest,
+  thing: Thing,
+  ...names: (keyof Thing & string)[]
+) =>
+  facts(
+    ...names.map(
+      (name) => [fieldWords(page.words, name).label, shownValue(page, thing[name], name)] as const,
+    ),
+  );

@@ -12,13 +12,19 @@ const found =
     return id ? read(page, id, given) : undefined;
   };
 
-export const eventOf = found('eventId', ({ read, operations }, eventId) => read(operations.eventShow, { eventId }));
-export const ticketOf = found('ticketId', ({ read, operations }, ticketId) => read(operations.ticketShow, { ticketId }));
+export const eventOf = found('eventId', ({ read, operations }, eventId) =>
+  read(operations.eventShow, { eventId }),
+);
+export const ticketOf = found('ticketId', ({ read, operations }, ticketId) =>
+  read(operations.ticketShow, { ticketId }),
+);
 export const webhookOf = found('webhookId', ({ read, operations }, webhookId) =>
   read(operations.webhookShow, { webhookId }),
 );
 export const jobOf = found('jobId', ({ read, operations }, jobId) => read(operations.jobShow, { jobId }));
-export const operatorOf = found('name', ({ read, operations }, name) => read(operations.operatorShow, { name }));
+export const operatorOf = found('name', ({ read, operations }, name) =>
+  read(operations.operatorShow, { name }),
+);
 export const registrationOf = found('passReference', ({ read, operations }, passReference) =>
   read(operations.registrationShow, { passReference }),
 );

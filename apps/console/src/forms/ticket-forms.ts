@@ -47,14 +47,26 @@ export const ticketForms = {
     next: ({ id, eventId }) => `/events/${eventId}/tickets/${id}`,
   },
   ticketUpdate: {
-    fields: ['title', 'benefits', 'capacity', 'price', 'saleStartsAt', 'saleEndsAt', 'offerHours', 'waitingClosesAt'],
+    fields: [
+      'title',
+      'benefits',
+      'capacity',
+      'price',
+      'saleStartsAt',
+      'saleEndsAt',
+      'offerHours',
+      'waitingClosesAt',
+    ],
     parts: {
       capacity: {
         fields: ['capacity'],
         about: aboutWith(({ words: { about } }, taken) => [about.capacity(taken)]),
       },
       price: { fields: ['price'], about: aboutWith(({ words: { about } }, taken) => [about.price(taken)]) },
-      sale: { fields: ['saleStartsAt', 'saleEndsAt'], about: aboutWith(({ words: { about } }) => [about.sale]) },
+      sale: {
+        fields: ['saleStartsAt', 'saleEndsAt'],
+        about: aboutWith(({ words: { about } }) => [about.sale]),
+      },
       texts: { fields: ['title', 'benefits'], about: aboutWith(({ words: { about } }) => [about.texts]) },
       waiting: {
         fields: ['offerHours', 'waitingClosesAt'],
@@ -79,7 +91,10 @@ export const ticketForms = {
     about: async (page, given) => {
       const partner = await partnerOf(page, given);
       const of = partner && page.words.about.allocationOf(partner.name);
-      const ticket = await aboutWith(({ words: { about } }, _taken, left) => [about.allocation(left)])(page, given);
+      const ticket = await aboutWith(({ words: { about } }, _taken, left) => [about.allocation(left)])(
+        page,
+        given,
+      );
       return [...ticket, of];
     },
   },
@@ -90,7 +105,11 @@ export const ticketForms = {
       const { read, operations, words } = page;
       const tickets = (await read(operations.ticketList, { eventId })) ?? [];
       const selling = tickets.filter(({ active }) => active).map(({ title }) => title);
-      return [await eventName(page, { eventId }), words.about.stopsAll(page.format.list(selling)), words.about.held];
+      return [
+        await eventName(page, { eventId }),
+        words.about.stopsAll(page.format.list(selling)),
+        words.about.held,
+      ];
     },
   },
   ticketResumeAll: {

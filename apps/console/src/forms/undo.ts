@@ -46,7 +46,9 @@ const byGrant =
   (id: keyof Operations, state: 'before' | 'after'): UndoOf =>
   ({ ids, change }) => {
     const partner = change[state]?.['grantedTo'];
-    return typeof partner === 'number' ? [id, { ...only(ids, 'eventId'), partnerId: String(partner) }] : undefined;
+    return typeof partner === 'number'
+      ? [id, { ...only(ids, 'eventId'), partnerId: String(partner) }]
+      : undefined;
   };
 
 const only = (ids: Texts, field: string): Texts => ({ [field]: ids[field] ?? '' });
@@ -65,7 +67,9 @@ interface StoredAllocation {
 
 /** Returns what gives a partner the seats that it had. */
 const byAllocation: UndoOf = ({ ids, change }) => {
-  const [was, is] = [change.before, change.after].map((state) => state?.['allocation'] as StoredAllocation | null);
+  const [was, is] = [change.before, change.after].map(
+    (state) => state?.['allocation'] as StoredAllocation | null,
+  );
   const partnerId = (was ?? is)?.partnerId;
   if (partnerId === undefined) return undefined;
   const { reserved, cap, releasesAt } = was ?? { reserved: 0, cap: null, releasesAt: null };
@@ -107,7 +111,8 @@ const NOTED = new Set(['endedHolds']);
 /** Returns the text that stands for a stored value. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return 'none';
-  return Array.isArray(value) ? value.join(',') : String(value as string | number | boolean);
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Returns the fields that set what a change of settings changed as it was. Undefined: not all of them are known. */
@@ -134,7 +139,11 @@ async function idsOf({ params, read, operations }: PageRequest, { subject }: Aud
 }
 
 /** Resolves to what takes a change back, if the operator may do that. Undefined: nothing does. */
-export async function undoOf(page: PageRequest, operation: Operation, change: AuditEntry): Promise<Undo | undefined> {
+export async function undoOf(
+  page: PageRequest,
+  operation: Operation,
+  change: AuditEntry,
+): Promise<Undo | undefined> {
   const ids = await idsOf(page, change);
   const undo = undoBy(page.operations, operation, { ids, change });
   if (!undo || !mayOpen(page.operator, undo.operation, page.may)) return undefined;
@@ -150,7 +159,10 @@ function undoBy(operations: Operations, operation: Operation, made: Made): Undo 
   const settings = settingsBefore(operation.input, made.change);
   const inPath = Array.from(operation.path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
   if (!settings || inPath.some((name) => !made.ids[name])) return undefined;
-  return { operation, fields: { ...Object.fromEntries(inPath.map((name) => [name, made.ids[name]!])), ...settings } };
+  return {
+    operation,
+    fields: { ...Object.fromEntries(inPath.map((name) => [name, made.ids[name]!])), ...settings },
+  };
 }
 
 /** Returns a button that takes a change back, and then shows a page. */

@@ -5,7 +5,8 @@ import { eventName, partnerName, webhookOf } from './subjects.ts';
 
 /** Returns what says which webhook it is, and then what follows. */
 const aboutWith =
-  (follows: (about: PageRequest['words']['about']) => string | false) => async (page: PageRequest, given: Texts) => {
+  (follows: (about: PageRequest['words']['about']) => string | false) =>
+  async (page: PageRequest, given: Texts) => {
     const webhook = await webhookOf(page, given);
     if (!webhook) return [];
     const name = await partnerName(page, webhook.partnerId);

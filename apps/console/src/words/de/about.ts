@@ -1,38 +1,46 @@
+import { counted } from '../counted.ts';
 import type { about as en } from '../en/about.ts';
 
 export const about: typeof en = {
   ticket: (title, event, taken, capacity) =>
     `${[title, event].filter(Boolean).join(' · ')}: ${taken} von ${capacity} Plätzen sind vergeben.`,
   newTicket: 'Es ist sofort im Verkauf, außer der Verkauf beginnt später.',
-  capacity: (taken) => `Die Kapazität kann nicht kleiner sein als die ${taken} Plätze, die vergeben sind.`,
-  price: (taken) => `${taken} Plätze sind verkauft; sie behalten ihren Preis. Der neue Preis gilt für spätere Verkäufe.`,
+  capacity: (taken) => `Sie kann nicht kleiner sein als die Zahl der vergebenen Plätze: ${taken}.`,
+  price: (taken) =>
+    `${counted(taken, 'Platz ist verkauft; er behält seinen Preis', 'Plätze sind verkauft; sie behalten ihren Preis')}. ` +
+    'Der neue Preis gilt für spätere Verkäufe.',
   sale: 'Außerhalb dieser Zeiten kann niemand einen Platz kaufen. Zurückgelegte Plätze können noch bestätigt werden.',
   texts: 'Partner zeigen diese Texte den Käufern.',
   waiting: 'Wird ein Platz frei, gilt das Angebot an die erste Person der Liste so lange.',
   stops: 'Partner können ab dieser Sekunde keinen weiteren Platz davon verkaufen.',
   held: 'Plätze in Warenkörben können noch gekauft werden, außer Sie beenden auch diese.',
-  resumes: (left) => `Partner können es wieder verkaufen: ${left} Plätze sind frei.`,
+  resumes: (left) => `Partner können es wieder verkaufen: ${counted(left, 'Platz ist', 'Plätze sind')} frei.`,
   stopsAll: (tickets) => `Der Verkauf stoppt für: ${tickets || 'kein Ticket; keines ist im Verkauf'}.`,
   resumesAll: (tickets) =>
     `Der Verkauf geht weiter für: ${tickets || 'kein Ticket; keines wurde mit den anderen gestoppt'}.`,
-  allocation: (left) => `${left} Plätze sind frei. Reservierte Plätze kann nur dieser Partner verkaufen.`,
+  allocation: (left) =>
+    `${counted(left, 'Platz ist', 'Plätze sind')} frei. Reservierte Plätze kann nur dieser Partner verkaufen.`,
   allocationOf: (partner) => `Für ${partner}.`,
   newEvent:
     'Die Veranstaltung hat noch keine Tickets und keinen Termin: Bis Sie beides ergänzen, kann niemand etwas kaufen.',
   place: (sent) =>
-    `${sent} Personen haben eine E-Mail mit Termin und Ort von jetzt. Sie erfahren die neuen erst, wenn Sie diese senden.`,
+    `${counted(sent, 'Person hat', 'Personen haben')} eine E-Mail mit dem jetzigen Termin und Ort. ` +
+    'Eine neue geht erst hinaus, wenn Sie sie senden.',
   cancellation: 'Bis wann Partner stornieren können, und wer dazu eine E-Mail bekommt.',
   mail: 'Die Sprache der E-Mails an Teilnehmende, und wohin ihre Antworten gehen.',
   money: 'Die Währung bleibt, sobald ein Platz verkauft ist.',
-  notifies: (sent) => `Bis zu ${sent} Personen, die einen älteren Termin oder Ort bekamen, erhalten eine E-Mail mit diesen.`,
+  notifies: (sent) =>
+    `Eine E-Mail damit geht an alle, die einen älteren Termin oder Ort bekamen: höchstens ${counted(sent, 'Person', 'Personen')}.`,
   archive: 'Sie ist nicht mehr in den Listen. Registrierungen, E-Mails und Webhooks bleiben, wie sie sind.',
   restore: 'Sie ist wieder in den Listen.',
   grant: 'Der Partner kann die Veranstaltung sofort verkaufen, mit jedem offenen Schlüssel desselben Modus.',
   revoke: (partner, event) => `${partner} kann ${event} nicht mehr verkaufen.`,
   revokeKeeps: 'Verkaufte Plätze bleiben gültig.',
   move: 'Nur eine Veranstaltung ohne Registrierungen, Webhooks, E-Mails, Eingänge und Kontingente kann umziehen.',
-  partner: (name, keys, events) => `${name}: ${keys} offene Schlüssel, ${events} Veranstaltungen.`,
-  newPartner: 'Er kann nichts verkaufen, bis er einen Schlüssel hat und eine Veranstaltung für ihn offen ist.',
+  partner: (name, keys, events) =>
+    `${name}: ${counted(keys, 'offener Schlüssel', 'offene Schlüssel')}, ${counted(events, 'Veranstaltung', 'Veranstaltungen')}.`,
+  newPartner:
+    'Er kann nichts verkaufen, bis er einen Schlüssel hat und eine Veranstaltung für ihn offen ist.',
   enables: 'Seine Schlüssel gelten wieder, und seine Webhooks laufen weiter.',
   disables:
     'Innerhalb von 2 Sekunden wird jede Anfrage mit seinen Schlüsseln abgelehnt, und seine Webhooks stoppen. ' +
@@ -40,21 +48,26 @@ export const about: typeof en = {
   key: (partner, mode, id) => `Schlüssel ${id} von ${partner}, ${mode}.`,
   lastUsed: (time) => `Zuletzt benutzt ${time} oder in der Stunde danach.`,
   neverUsed: 'Er wurde noch nie benutzt.',
-  secretOnce: 'Das Geheimnis wird einmal gezeigt, auf der nächsten Seite. Halten Sie einen sicheren Ort dafür bereit.',
+  secretOnce:
+    'Das Geheimnis wird einmal gezeigt, auf der nächsten Seite. Halten Sie einen sicheren Ort dafür bereit.',
   rotates: 'Der Partner bekommt einen zweiten Schlüssel. Der alte gilt, bis die gewählte Zeit vorbei ist.',
   revokesKey: 'Jede Anfrage damit wird ab dieser Sekunde abgelehnt. Das lässt sich nicht rückgängig machen.',
   webhook: (url, partner, event) => `${url} von ${partner}, für ${event}.`,
   webhookTest: 'Jetzt geht eine Testnachricht hinaus. Die Liste der Versuche zeigt, ob sie ankam.',
   webhookReplay: 'Alles seit dieser Zeit wird noch einmal gesendet, mit neuen Nachrichten-IDs.',
-  webhookPause: 'Bis Sie ihn fortsetzen, geht keine Nachricht hinaus. Nichts geht verloren, solange Einträge aufbewahrt werden.',
+  webhookPause:
+    'Bis Sie ihn fortsetzen, geht keine Nachricht hinaus. Nichts geht verloren, solange Einträge aufbewahrt werden.',
   webhookResume: 'Die Nachrichten gehen dort weiter, wo sie stoppten.',
-  webhookDelete: 'Seine Geheimnisse und die Liste der Versuche werden gelöscht. Das lässt sich nicht rückgängig machen.',
-  mailEnable: 'Teilnehmende bekommen ihren Pass per E-Mail: alle, die noch keinen haben, und alle, die noch kommen.',
+  webhookDelete:
+    'Seine Geheimnisse und die Liste der Versuche werden gelöscht. Das lässt sich nicht rückgängig machen.',
+  mailEnable:
+    'Teilnehmende bekommen ihren Pass per E-Mail: alle, die noch keinen haben, und alle, die noch kommen.',
   mailDisable: (waiting) =>
-    `${waiting} wartende E-Mails werden nicht gesendet. Bis zum Einschalten bekommt niemand einen Pass per E-Mail.`,
-  mailPause: (waiting) => `${waiting} E-Mails warten, bis Sie fortsetzen. Neue warten auch.`,
-  mailResume: (waiting) => `${waiting} wartende E-Mails werden jetzt gesendet.`,
-  mailResendAll: (sent) => `${sent} Personen bekommen die E-Mail mit ihrem Pass noch einmal.`,
+    `Wartende E-Mails werden nicht gesendet: ${waiting}. Bis zum Einschalten bekommt niemand einen Pass per E-Mail.`,
+  mailPause: (waiting) => `E-Mails warten, bis Sie fortsetzen: ${waiting} jetzt, und alle, die dazukommen.`,
+  mailResume: (waiting) => `Wartende E-Mails werden jetzt gesendet: ${waiting}.`,
+  mailResendAll: (sent) =>
+    `${counted(sent, 'Person bekommt', 'Personen bekommen')} die E-Mail mit dem Pass noch einmal.`,
   mailTest: 'Sie zeigt, ob der Mailserver E-Mails dieses Dienstes annimmt.',
   mailUnsuppress:
     'Der Mailserver dieser Adresse hat E-Mails endgültig abgelehnt. Jetzt wird es wieder versucht.',
@@ -64,11 +77,12 @@ export const about: typeof en = {
     `Alle Pässe, die Schlüssel ${key} signiert hat, werden sofort und endgültig ungültig. ` +
     'Senden Sie sie neu, bevor der Einlass beginnt.',
   newGate: 'Eingänge desselben Bereichs zählen dieselben Personen.',
-  gate: (name, admitted, inside) => `${name}: ${admitted} Personen kamen hier herein, ${inside} sind drinnen.`,
+  gate: (name, admitted, inside) => `${name}: hier hereingekommen: ${admitted}, jetzt drinnen: ${inside}.`,
   newDevice: 'Die nächste Seite zeigt einen Code, den das Gerät scannt. Er gilt 10 Minuten.',
   deviceCode: 'Ein früherer Code dieses Geräts gilt nicht mehr.',
-  device: (name, received) => `${name}: ${received} Scans sind angekommen.`,
-  deviceMisses: (missing) => `${missing} Scans sind nur auf dem Gerät. Es sendet sie, sobald es online ist.`,
+  device: (name, received) => `${name}: ${counted(received, 'Scan ist', 'Scans sind')} angekommen.`,
+  deviceMisses: (missing) =>
+    `Scans, die nur auf dem Gerät sind: ${missing}. Es sendet sie, sobald es online ist.`,
   deviceRevoke:
     'Es lässt niemanden mehr herein und löscht seine Daten, sobald es online ist. Das lässt sich nicht rückgängig machen.',
   registration: (person, ticket, event) => `${person}: ${[ticket, event].filter(Boolean).join(', ')}.`,
@@ -76,22 +90,25 @@ export const about: typeof en = {
   wasAdmitted: 'Über diesen Platz kam schon eine Person herein.',
   cancels:
     'Der Pass öffnet die Tür nicht mehr, und der Platz kann wieder verkauft werden. Das lässt sich nicht rückgängig machen.',
-  corrects: 'Der Pass bleibt gültig. Spätere E-Mails haben den neuen Text; senden Sie den Pass bei Bedarf neu.',
+  corrects:
+    'Der Pass bleibt gültig. Spätere E-Mails haben den neuen Text; senden Sie den Pass bei Bedarf neu.',
   replaces: 'Der alte Pass öffnet die Tür nicht mehr. Die neue Person bekommt einen Pass.',
   guestAdd: 'Der Gast bekommt einen Platz des Tickets und den Pass per E-Mail. Bezahlt wird nichts.',
   guestImport:
     'Ein Probelauf sagt, was aus jeder Zeile würde, und registriert niemanden. Niemand wird doppelt registriert.',
   redrives: (batches, registrations) =>
-    `${batches} Stapel mit ${registrations} Registrierungen sind gescheitert. Sie werden noch einmal versucht.`,
-  matches: (count) => `${count} Registrierungen.`,
+    `Noch einmal versucht: ${counted(batches, 'gescheiterter', 'gescheiterte')} Stapel mit ` +
+    `${counted(registrations, 'Registrierung', 'Registrierungen')}.`,
+  matches: (count) => `${counted(count, 'Registrierung', 'Registrierungen')}.`,
   cancelsAll:
     'Ihre Pässe öffnen die Tür nicht mehr, und die Plätze können wieder verkauft werden. Die Partner erfahren es. ' +
     'Das lässt sich nicht rückgängig machen.',
   resendsAll: 'Alle bekommen die E-Mail mit dem Pass noch einmal.',
-  callOffStops: (tickets) => `Der Verkauf von ${tickets} Tickets stoppt, endgültig.`,
-  callOffCancels: (count) => `${count} Registrierungen werden storniert. Ihre Pässe öffnen die Tür nicht mehr.`,
+  callOffStops: (tickets) => `Der Verkauf von ${counted(tickets, 'Ticket', 'Tickets')} stoppt, endgültig.`,
+  callOffCancels: (count) =>
+    `${counted(count, 'Registrierung wird', 'Registrierungen werden')} storniert. Kein Pass öffnet die Tür mehr.`,
   callOffEnds: (held, waiting) =>
-    `${held} Plätze in Warenkörben werden frei, und ${waiting} Personen kommen von Wartelisten herunter.`,
+    `Plätze in Warenkörben werden frei: ${held}. Wartelisten enden: ${counted(waiting, 'Person', 'Personen')}.`,
   callOffTells:
     'Die Partner erfahren es, und die Teilnehmenden so, wie es bei der Veranstaltung steht. ' +
     'Das lässt sich nicht rückgängig machen.',
@@ -106,7 +123,8 @@ export const about: typeof en = {
   resetPassword:
     'Das alte Passwort gilt nicht mehr, und alle Sitzungen enden. Das neue wird einmal gezeigt, auf der nächsten Seite.',
   signOut: 'Alle Sitzungen der Person enden. Sie kann sich wieder anmelden.',
-  takesRole: 'Die Person verliert, was die Rolle für diese Veranstaltung erlaubt. Eine Rolle für alle bleibt.',
+  takesRole:
+    'Die Person verliert, was die Rolle für diese Veranstaltung erlaubt. Eine Rolle für alle bleibt.',
   token: (name) => `Das Token ${name}.`,
   session: (name) => `Eine Sitzung von ${name}.`,
   accessRevoke: 'Der Zugang endet sofort. Das lässt sich nicht rückgängig machen.',

@@ -17,9 +17,15 @@ export const fields: Record<string, FieldWords> = {
   deviceId: { label: 'Gerät', hint: CHOOSE },
   jobId: { label: 'Auftrag', hint: CHOOSE },
   keyId: { label: 'Schlüssel', hint: CHOOSE },
-  'passWithdraw.keyId': { label: 'Signaturschlüssel', hint: 'Wählen Sie einen, der keine neuen Pässe signiert' },
+  'passWithdraw.keyId': {
+    label: 'Signaturschlüssel',
+    hint: 'Wählen Sie einen, der keine neuen Pässe signiert',
+  },
   accessId: { label: 'Sitzung oder Token', hint: CHOOSE },
-  shardId: { label: 'Shard', hint: 'Wählen Sie aus der Liste; die Zahl seiner Veranstaltungen steht daneben' },
+  shardId: {
+    label: 'Shard',
+    hint: 'Wählen Sie aus der Liste; die Zahl seiner Veranstaltungen steht daneben',
+  },
   batchIds: { label: 'Stapel', hint: 'Ohne Auswahl: alle passenden' },
   passReference: { label: 'Passnummer', hint: 'Wie auf dem Pass, zum Beispiel GALA-7-1204-8817263540' },
 
@@ -44,9 +50,15 @@ export const fields: Record<string, FieldWords> = {
   'jobCancel.name': { label: 'Name', hint: WORDS },
   'jobResend.name': { label: 'Name', hint: WORDS },
 
-  passPrefix: { label: 'Anfang der Passnummern', hint: 'Zum Beispiel GALA: 2 bis 8 Großbuchstaben und Ziffern' },
+  passPrefix: {
+    label: 'Anfang der Passnummern',
+    hint: 'Zum Beispiel GALA: 2 bis 8 Großbuchstaben und Ziffern',
+  },
   mode: { label: 'Modus', hint: 'Test: Keine E-Mail geht hinaus, und nur Testschlüssel öffnen sie' },
-  'keyIssue.mode': { label: 'Modus', hint: 'Ein Testschlüssel öffnet nur Testveranstaltungen. Standard: echt' },
+  'keyIssue.mode': {
+    label: 'Modus',
+    hint: 'Ein Testschlüssel öffnet nur Testveranstaltungen. Standard: echt',
+  },
   duplicatePolicy: {
     label: 'Dieselbe Person noch einmal',
     hint: 'Zum Beispiel: eine zweite Registrierung einer Adresse ablehnen',
@@ -76,7 +88,10 @@ export const fields: Record<string, FieldWords> = {
   active: { label: 'Im Verkauf', hint: 'Zum Beispiel: aus, bis alles bereit ist' },
   saleStartsAt: { label: 'Verkauf beginnt', hint: 'Zum Beispiel 1.11.2026, 10:00. Leer: sofort' },
   saleEndsAt: { label: 'Verkauf endet', hint: 'Zum Beispiel 4.12.2026, 10:00. Leer: nie' },
-  offerHours: { label: 'Angebote gelten', hint: 'In Stunden, zum Beispiel 24. Leer: Das Ticket hat keine Warteliste' },
+  offerHours: {
+    label: 'Angebote gelten',
+    hint: 'In Stunden, zum Beispiel 24. Leer: Das Ticket hat keine Warteliste',
+  },
   waitingClosesAt: { label: 'Warteliste schließt', hint: 'Zum Beispiel 3.12.2026, 18:00. Leer: nie' },
   lastModifiedBy: { label: 'Geändert von', hint: 'Der Name, den Partner sehen, zum Beispiel Kartenbüro' },
   withHolds: {
@@ -102,7 +117,7 @@ export const fields: Record<string, FieldWords> = {
   phone: { label: 'Telefonnummer', hint: 'Mindestens drei Ziffern davon, zum Beispiel 7946' },
   partnerReference: { label: 'Referenz des Partners', hint: 'Zum Beispiel order-4711' },
   mail: { label: 'E-Mail mit dem Pass', hint: 'Zum Beispiel unzustellbar. Leer: jede' },
-  admitted: { label: 'Nur wer hereinkam', hint: 'Zum Beispiel für einen Dankesbrief' },
+  admitted: { label: 'Kam herein', hint: 'Zum Beispiel nein, für alle, die nicht kamen. Leer: egal' },
   failure: { label: 'Grund eines gescheiterten Stapels', hint: CHOOSE },
   'batchRedrive.reason': { label: 'Grund', hint: 'Wählen Sie aus der Liste, oder lassen Sie es für alle' },
   after: { label: 'Weiter nach', hint: 'Die Marke der letzten Seite, zum Beispiel 1204' },
@@ -118,7 +133,10 @@ export const fields: Record<string, FieldWords> = {
   emailAddress: { label: 'E-Mail-Adresse', hint: 'Zum Beispiel erika@example.com' },
   phoneNumber: { label: 'Telefonnummer', hint: 'Zum Beispiel +49 221 7946 0123' },
   reference: { label: 'Ihre Referenz', hint: 'Zum Beispiel presse-12' },
-  csv: { label: 'Gästeliste', hint: 'Zeilen einer Tabelle mit Überschriften, zum Beispiel: Name;E-Mail;Ticket' },
+  csv: {
+    label: 'Gästeliste',
+    hint: 'Zeilen einer Tabelle mit Überschriften, zum Beispiel: Name;E-Mail;Ticket',
+  },
   dryRun: { label: 'Probelauf', hint: 'Nur sagen, was aus jeder Zeile würde' },
   map: { label: 'Spalten mit anderen Überschriften', hint: 'Zum Beispiel Vorname+Nachname=fullName' },
 
@@ -127,13 +145,22 @@ export const fields: Record<string, FieldWords> = {
     hint: 'Bekommt Hinweise zu Webhooks, zum Beispiel technik@acme.example',
   },
   requestsPerSecond: { label: 'Anfragen pro Sekunde', hint: 'Zum Beispiel 50. Leer: ohne Grenze' },
-  weight: { label: 'Anteil bei Andrang', hint: 'Zum Beispiel 2: doppelt so viele Plätze wie ein Partner mit 1' },
+  weight: {
+    label: 'Anteil bei Andrang',
+    hint: 'Zum Beispiel 2: doppelt so viele Plätze wie ein Partner mit 1',
+  },
   disabled: { label: 'Gesperrt', hint: 'Zum Beispiel, wenn Schlüssel bekannt wurden' },
   'operatorUpdate.disabled': { label: 'Gesperrt', hint: 'Zum Beispiel, wenn jemand nicht mehr dabei ist' },
   expiresAt: { label: 'Gültig bis', hint: 'Zum Beispiel 31.12.2026, 23:59. Leer: immer' },
   'tokenCreate.expiresAt': { label: 'Gültig bis', hint: 'Zum Beispiel 31.12.2026, 23:59' },
-  'keyRotate.expiresAt': { label: 'Der neue Schlüssel gilt bis', hint: 'Zum Beispiel 31.12.2026. Leer: wie der alte' },
-  overlapMs: { label: 'Der alte Schlüssel gilt noch', hint: 'Zum Beispiel 24 Stunden, bis der Partner den neuen benutzt' },
+  'keyRotate.expiresAt': {
+    label: 'Der neue Schlüssel gilt bis',
+    hint: 'Zum Beispiel 31.12.2026. Leer: wie der alte',
+  },
+  overlapMs: {
+    label: 'Der alte Schlüssel gilt noch',
+    hint: 'Zum Beispiel 24 Stunden, bis der Partner den neuen benutzt',
+  },
 
   url: { label: 'Adresse (URL)', hint: 'Zum Beispiel https://partner.example/floodgate' },
   description: { label: 'Notiz', hint: 'Zum Beispiel Produktion' },
@@ -145,11 +172,14 @@ export const fields: Record<string, FieldWords> = {
   since: { label: 'Seit', hint: 'Zum Beispiel 21.11.2026, 09:00' },
   overlapHours: { label: 'Das alte Geheimnis gilt noch', hint: 'In Stunden, zum Beispiel 24' },
 
-  fromNow: { label: 'Nur für spätere Registrierungen', hint: 'Wer sich vorher registriert hat, bekommt keine' },
+  fromNow: {
+    label: 'Nur für spätere Registrierungen',
+    hint: 'Wer sich vorher registriert hat, bekommt keine',
+  },
   kind: { label: 'E-Mail', hint: 'Zum Beispiel die mit dem Pass' },
   to: { label: 'An', hint: 'Zum Beispiel Ihre eigene Adresse, ada@example.com' },
   address: { label: 'Adresse', hint: 'Zum Beispiel erika@example.com' },
-  token: { label: 'Text des QR-Codes', hint: 'Wie ein Scanner ihn liest: Großbuchstaben und Ziffern, zum Beispiel 04K2…' },
+  token: { label: 'Text des QR-Codes', hint: 'Wie ein Scanner ihn liest, zum Beispiel FG2.04K2…' },
 
   lost: { label: 'Das Gerät ist verloren', hint: 'Seine letzten Scans kommen nie an, und der Bericht sagt es' },
 

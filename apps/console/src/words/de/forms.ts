@@ -2,12 +2,13 @@ import type { forms as en } from '../en/forms.ts';
 
 export const forms: typeof en = {
   save: 'Speichern',
-  cancel: 'Abbrechen',
+  cancel: 'Zurück',
   mayBeEmpty: 'kann leer bleiben',
   notValid: 'Ungültig',
   choose: 'Auswählen …',
   none: 'keine Angabe',
   atOnce: 'er endet sofort',
+  emptyMeans: 'Leer:',
   unchanged: 'Nichts wurde geändert: Jedes Feld hat seinen alten Wert.',
   done: 'Erledigt',
   before: 'Vorher',

@@ -18,13 +18,21 @@ export const operations: Record<string, OperationWords> = {
     title: 'Termin und Ort einer Veranstaltung ändern',
     button: 'Speichern',
   },
-  'eventUpdate/cancellation': { link: 'Stornierung ändern', title: 'Regeln der Stornierung ändern', button: 'Speichern' },
+  'eventUpdate/cancellation': {
+    link: 'Stornierung ändern',
+    title: 'Regeln der Stornierung ändern',
+    button: 'Speichern',
+  },
   'eventUpdate/mail': {
     link: 'E-Mail-Einstellungen ändern',
     title: 'E-Mails einer Veranstaltung einstellen',
     button: 'Speichern',
   },
-  'eventUpdate/money': { link: 'Währung ändern', title: 'Währung einer Veranstaltung ändern', button: 'Speichern' },
+  'eventUpdate/money': {
+    link: 'Währung ändern',
+    title: 'Währung einer Veranstaltung ändern',
+    button: 'Speichern',
+  },
   eventNotifyHolders: {
     link: 'Neuen Termin und Ort senden',
     title: 'Neuen Termin und Ort an Teilnehmende senden',
@@ -54,12 +62,28 @@ export const operations: Record<string, OperationWords> = {
   eventCallOff: { link: 'Absagen', title: 'Eine Veranstaltung absagen', button: 'Veranstaltung absagen' },
   ticketCreate: { link: 'Ticket anlegen', title: 'Ein Ticket anlegen', button: 'Ticket anlegen' },
   ticketUpdate: { link: 'Ändern', title: 'Ein Ticket ändern', button: 'Speichern' },
-  'ticketUpdate/capacity': { link: 'Kapazität ändern', title: 'Kapazität eines Tickets ändern', button: 'Speichern' },
+  'ticketUpdate/capacity': {
+    link: 'Kapazität ändern',
+    title: 'Kapazität eines Tickets ändern',
+    button: 'Speichern',
+  },
   'ticketUpdate/price': { link: 'Preis ändern', title: 'Preis eines Tickets ändern', button: 'Speichern' },
-  'ticketUpdate/sale': { link: 'Verkaufszeit ändern', title: 'Verkaufszeit eines Tickets ändern', button: 'Speichern' },
+  'ticketUpdate/sale': {
+    link: 'Verkaufszeit ändern',
+    title: 'Verkaufszeit eines Tickets ändern',
+    button: 'Speichern',
+  },
   'ticketUpdate/texts': { link: 'Texte ändern', title: 'Texte eines Tickets ändern', button: 'Speichern' },
-  'ticketUpdate/waiting': { link: 'Warteliste ändern', title: 'Warteliste eines Tickets ändern', button: 'Speichern' },
-  'ticketUpdate/switch': { link: 'Verkauf stoppen', title: 'Verkauf eines Tickets stoppen', button: 'Verkauf stoppen' },
+  'ticketUpdate/waiting': {
+    link: 'Warteliste ändern',
+    title: 'Warteliste eines Tickets ändern',
+    button: 'Speichern',
+  },
+  'ticketUpdate/switch': {
+    link: 'Verkauf stoppen',
+    title: 'Verkauf eines Tickets stoppen',
+    button: 'Verkauf stoppen',
+  },
   'ticketUpdate/resume': {
     link: 'Verkauf fortsetzen',
     title: 'Verkauf eines Tickets fortsetzen',
@@ -85,7 +109,11 @@ export const operations: Record<string, OperationWords> = {
     title: 'Passende Registrierungen auflisten',
     button: 'Auflisten',
   },
-  registrationCount: { link: 'Registrierungen zählen', title: 'Passende Registrierungen zählen', button: 'Zählen' },
+  registrationCount: {
+    link: 'Registrierungen zählen',
+    title: 'Passende Registrierungen zählen',
+    button: 'Zählen',
+  },
   attendeeExportBy: {
     link: 'Registrierungen herunterladen',
     title: 'Passende Registrierungen herunterladen',
@@ -116,20 +144,48 @@ export const operations: Record<string, OperationWords> = {
   },
   partnerCreate: { link: 'Partner anlegen', title: 'Einen Partner anlegen', button: 'Partner anlegen' },
   partnerContact: { link: 'Kontakt ändern', title: 'Kontakt eines Partners ändern', button: 'Speichern' },
-  partnerLimit: { link: 'Anfragen begrenzen', title: 'Anfragen eines Partners begrenzen', button: 'Speichern' },
-  partnerWeigh: { link: 'Anteil ändern', title: 'Anteil eines Partners bei Andrang ändern', button: 'Speichern' },
+  partnerLimit: {
+    link: 'Anfragen begrenzen',
+    title: 'Anfragen eines Partners begrenzen',
+    button: 'Speichern',
+  },
+  partnerWeigh: {
+    link: 'Anteil ändern',
+    title: 'Anteil eines Partners bei Andrang ändern',
+    button: 'Speichern',
+  },
   partnerDisable: { link: 'Sperren', title: 'Einen Partner sperren', button: 'Partner sperren' },
-  'partnerDisable/enable': { link: 'Freigeben', title: 'Einen Partner wieder freigeben', button: 'Partner freigeben' },
-  keyIssue: { link: 'Schlüssel ausstellen', title: 'Einen geheimen Schlüssel ausstellen', button: 'Schlüssel ausstellen' },
+  'partnerDisable/enable': {
+    link: 'Freigeben',
+    title: 'Einen Partner wieder freigeben',
+    button: 'Partner freigeben',
+  },
+  keyIssue: {
+    link: 'Schlüssel ausstellen',
+    title: 'Einen geheimen Schlüssel ausstellen',
+    button: 'Schlüssel ausstellen',
+  },
   keyRotate: {
     link: 'Schlüssel ersetzen',
     title: 'Einen Schlüssel durch einen neuen ersetzen',
     button: 'Neuen Schlüssel ausstellen',
   },
-  keyRevoke: { link: 'Schlüssel widerrufen', title: 'Einen Schlüssel widerrufen', button: 'Schlüssel widerrufen' },
-  webhookCreate: { link: 'Webhook anlegen', title: 'Einen Webhook eines Partners anlegen', button: 'Webhook anlegen' },
+  keyRevoke: {
+    link: 'Schlüssel widerrufen',
+    title: 'Einen Schlüssel widerrufen',
+    button: 'Schlüssel widerrufen',
+  },
+  webhookCreate: {
+    link: 'Webhook anlegen',
+    title: 'Einen Webhook eines Partners anlegen',
+    button: 'Webhook anlegen',
+  },
   webhookUpdate: { link: 'Webhook ändern', title: 'Einen Webhook ändern', button: 'Speichern' },
-  webhookTest: { link: 'Testnachricht senden', title: 'Eine Testnachricht an einen Webhook senden', button: 'Senden' },
+  webhookTest: {
+    link: 'Testnachricht senden',
+    title: 'Eine Testnachricht an einen Webhook senden',
+    button: 'Senden',
+  },
   webhookReplay: {
     link: 'Erneut senden seit …',
     title: 'Nachrichten eines Webhooks erneut senden',
@@ -143,14 +199,22 @@ export const operations: Record<string, OperationWords> = {
   webhookPause: { link: 'Webhook anhalten', title: 'Einen Webhook anhalten', button: 'Anhalten' },
   webhookResume: { link: 'Webhook fortsetzen', title: 'Einen Webhook fortsetzen', button: 'Fortsetzen' },
   webhookDelete: { link: 'Webhook löschen', title: 'Einen Webhook löschen', button: 'Webhook löschen' },
-  mailEnable: { link: 'E-Mails einschalten', title: 'E-Mails an Teilnehmende senden', button: 'E-Mails einschalten' },
+  mailEnable: {
+    link: 'E-Mails einschalten',
+    title: 'E-Mails an Teilnehmende senden',
+    button: 'E-Mails einschalten',
+  },
   mailDisable: {
     link: 'E-Mails ausschalten',
     title: 'Keine E-Mails an Teilnehmende senden',
     button: 'E-Mails ausschalten',
   },
   mailPause: { link: 'E-Mails anhalten', title: 'E-Mails einer Veranstaltung anhalten', button: 'Anhalten' },
-  mailResume: { link: 'E-Mails fortsetzen', title: 'E-Mails einer Veranstaltung fortsetzen', button: 'Fortsetzen' },
+  mailResume: {
+    link: 'E-Mails fortsetzen',
+    title: 'E-Mails einer Veranstaltung fortsetzen',
+    button: 'Fortsetzen',
+  },
   mailResend: {
     link: 'Pass erneut senden',
     title: 'Einer Person eine E-Mail erneut senden',
@@ -199,9 +263,17 @@ export const operations: Record<string, OperationWords> = {
     button: 'Pässe senden',
   },
   jobPause: { link: 'Anhalten', title: 'Einen Auftrag anhalten', button: 'Auftrag anhalten' },
-  jobResume: { link: 'Fortsetzen', title: 'Einen angehaltenen Auftrag fortsetzen', button: 'Auftrag fortsetzen' },
+  jobResume: {
+    link: 'Fortsetzen',
+    title: 'Einen angehaltenen Auftrag fortsetzen',
+    button: 'Auftrag fortsetzen',
+  },
   jobAbort: { link: 'Abbrechen', title: 'Einen Auftrag abbrechen', button: 'Auftrag abbrechen' },
-  operatorCreate: { link: 'Person hinzufügen', title: 'Eine Person mit Zugang hinzufügen', button: 'Person hinzufügen' },
+  operatorCreate: {
+    link: 'Person hinzufügen',
+    title: 'Eine Person mit Zugang hinzufügen',
+    button: 'Person hinzufügen',
+  },
   operatorUpdate: { link: 'Ändern', title: 'Zugang einer Person ändern', button: 'Speichern' },
   'operatorUpdate/role': { link: 'Rolle ändern', title: 'Rolle einer Person ändern', button: 'Speichern' },
   'operatorUpdate/email': {
@@ -209,7 +281,11 @@ export const operations: Record<string, OperationWords> = {
     title: 'E-Mail-Adresse einer Person ändern',
     button: 'Speichern',
   },
-  'operatorUpdate/disable': { link: 'Sperren', title: 'Zugang einer Person sperren', button: 'Zugang sperren' },
+  'operatorUpdate/disable': {
+    link: 'Sperren',
+    title: 'Zugang einer Person sperren',
+    button: 'Zugang sperren',
+  },
   'operatorUpdate/enable': {
     link: 'Freigeben',
     title: 'Zugang einer Person wieder freigeben',
@@ -231,7 +307,11 @@ export const operations: Record<string, OperationWords> = {
     title: 'Einer Person die Rolle für eine Veranstaltung nehmen',
     button: 'Rolle nehmen',
   },
-  tokenCreate: { link: 'Token ausstellen', title: 'Ein Token für eine Maschine ausstellen', button: 'Token ausstellen' },
+  tokenCreate: {
+    link: 'Token ausstellen',
+    title: 'Ein Token für eine Maschine ausstellen',
+    button: 'Token ausstellen',
+  },
   accessRevoke: {
     link: 'Beenden',
     title: 'Eine Sitzung beenden oder ein Token widerrufen',

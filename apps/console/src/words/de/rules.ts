@@ -28,8 +28,10 @@ export const rules: Record<string, string> = {
   'viewer, door-manager, operator or owner': 'Lesen, Einlassleitung, Bearbeiten oder Eigentum',
   'viewer, door-manager, operator or owner, for all events; none: for named events only':
     'eine Rolle für alle Veranstaltungen, oder keine: nur für einzelne',
-  'held, reserved, confirmed, failed, cancelled': 'zurückgelegt, reserviert, bestätigt, gescheitert oder storniert',
-  'confirmed, cancelled, failed, held or waiting': 'bestätigt, storniert, gescheitert, zurückgelegt oder wartend',
+  'held, reserved, confirmed, failed, cancelled':
+    'zurückgelegt, reserviert, bestätigt, gescheitert oder storniert',
+  'confirmed, cancelled, failed, held or waiting':
+    'bestätigt, storniert, gescheitert, zurückgelegt oder wartend',
   'sent, waiting, undeliverable, suppressed, none': 'gesendet, wartend, unzustellbar, gesperrt oder keine',
   'once, re-entry, any': 'einmal, nach dem Verlassen wieder, oder immer',
   'confirmation, event-updated, cancellation':
@@ -79,7 +81,8 @@ export const rules: Record<string, string> = {
     'notwendig, 1 bis 255 Zeichen, eines davon sichtbar, ohne Steuerzeichen und Zeichen der Schreibrichtung',
   'Required, an e-mail address of at most 254 characters, with only ASCII before the @ and a dot in the domain after it':
     'notwendig, eine E-Mail-Adresse mit höchstens 254 Zeichen, vor dem @ nur ASCII, danach eine Domain mit Punkt',
-  'Optional, at most 32 characters of any kind, no control characters': 'höchstens 32 Zeichen, ohne Steuerzeichen',
+  'Optional, at most 32 characters of any kind, no control characters':
+    'höchstens 32 Zeichen, ohne Steuerzeichen',
   'Optional, your own reference such as an order number: 1 to 64 characters, no control or text direction characters. Several registrations may have the same':
     'eine eigene Referenz wie eine Bestellnummer: 1 bis 64 Zeichen, ohne Steuerzeichen und Zeichen der ' +
     'Schreibrichtung. Mehrere Registrierungen können dieselbe haben',
@@ -87,7 +90,8 @@ export const rules: Record<string, string> = {
     'mindestens ein sichtbares Zeichen, ohne Zeichen der Schreibrichtung',
   // Checks.
   'nothing to change; give at least one setting': 'nichts zu ändern; ändern Sie mindestens eine Einstellung',
-  'nothing to correct; give a name or an address': 'nichts zu berichtigen; geben Sie einen Namen oder eine Adresse an',
+  'nothing to correct; give a name or an address':
+    'nichts zu berichtigen; geben Sie einen Namen oder eine Adresse an',
   'At least one of these fields is required: url, description, types, entriesPerMessage, include':
     'nichts zu ändern; ändern Sie mindestens ein Feld',
   'the sale must start before it ends': 'der Verkauf muss beginnen, bevor er endet',
@@ -102,12 +106,14 @@ export const rules: Record<string, string> = {
   'at least 3 digits': 'mindestens 3 Ziffern',
   'only with the scope attendees:read': 'nur mit dem Recht, Namen und Adressen zu sehen',
   'another state; these are cancelled already': 'ein anderer Zustand; diese sind schon storniert',
-  'confirmed; only confirmed registrations have a pass': 'bestätigt; nur bestätigte Registrierungen haben einen Pass',
+  'confirmed; only confirmed registrations have a pass':
+    'bestätigt; nur bestätigte Registrierungen haben einen Pass',
   'a text, or an event': 'ein Text oder eine Veranstaltung',
   'with a letter or a digit': 'mit einem Buchstaben oder einer Ziffer',
   'not with after': 'nicht zusammen mit „Weiter nach“',
   'not valid': 'nicht gültig',
-  'the file is empty; its first row names the columns': 'die Liste ist leer; ihre erste Zeile nennt die Spalten',
+  'the file is empty; its first row names the columns':
+    'die Liste ist leer; ihre erste Zeile nennt die Spalten',
   // Not found.
   'no such event': 'Diese Veranstaltung gibt es nicht.',
   'no such ticket': 'Dieses Ticket gibt es nicht.',
@@ -121,16 +127,18 @@ export const rules: Record<string, string> = {
   'no such job': 'Diesen Auftrag gibt es nicht.',
   'no such shard': 'Diesen Shard gibt es nicht.',
   'no such operator': 'Diese Person gibt es nicht.',
-  'no open session or token has this id': 'Diese Sitzung oder dieses Token gibt es nicht, oder der Zugang ist beendet.',
+  'no open session or token has this id':
+    'Diese Sitzung oder dieses Token gibt es nicht, oder der Zugang ist beendet.',
   'no failed batch has this id': 'Diesen gescheiterten Stapel gibt es nicht.',
   'this operator has no role for this event': 'Diese Person hat keine Rolle für diese Veranstaltung.',
   // Not possible.
   'the capacity cannot be less than the number of seats that are taken already':
     'Die Kapazität kann nicht kleiner sein als die Zahl der vergebenen Plätze.',
-  'a ticket has either allocations or a waiting list': 'Ein Ticket hat entweder Kontingente oder eine Warteliste.',
-  'the event is archived; restore it first':
-    'Die Veranstaltung ist im Archiv; holen Sie sie zuerst heraus.',
-  'the event is called off, so it sells nothing any more': 'Die Veranstaltung ist abgesagt und verkauft nichts mehr.',
+  'a ticket has either allocations or a waiting list':
+    'Ein Ticket hat entweder Kontingente oder eine Warteliste.',
+  'the event is archived; restore it first': 'Die Veranstaltung ist im Archiv; holen Sie sie zuerst heraus.',
+  'the event is called off, so it sells nothing any more':
+    'Die Veranstaltung ist abgesagt und verkauft nichts mehr.',
   'the event is over': 'Die Veranstaltung ist vorbei.',
   'tickets of this event are on sale; take them off sale first':
     'Tickets dieser Veranstaltung sind im Verkauf; stoppen Sie ihn zuerst.',
@@ -142,7 +150,8 @@ export const rules: Record<string, string> = {
     'Die Veranstaltung hat Webhooks oder E-Mails; deshalb bleibt sie in ihrem Shard.',
   'the event has waiting lists with entries, so it stays in its shard':
     'Die Veranstaltung hat Wartelisten mit Einträgen; deshalb bleibt sie in ihrem Shard.',
-  'the event has gates, so it stays in its shard': 'Die Veranstaltung hat Eingänge; deshalb bleibt sie in ihrem Shard.',
+  'the event has gates, so it stays in its shard':
+    'Die Veranstaltung hat Eingänge; deshalb bleibt sie in ihrem Shard.',
   'a partner of this name already exists': 'Einen Partner mit diesem Namen gibt es schon.',
   "this partner registers the operator's own guests, so it cannot be disabled":
     'Dieser Partner registriert Ihre eigenen Gäste und kann nicht gesperrt werden.',
@@ -150,7 +159,8 @@ export const rules: Record<string, string> = {
     'Dieser Partner registriert Ihre eigenen Gäste und hat keine Schlüssel.',
   'no such key, or it is revoked or expired':
     'Diesen Schlüssel gibt es nicht, oder er ist widerrufen oder abgelaufen.',
-  'this partner already has the maximum number of webhooks': 'Dieser Partner hat schon die größte Zahl von Webhooks.',
+  'this partner already has the maximum number of webhooks':
+    'Dieser Partner hat schon die größte Zahl von Webhooks.',
   'the operator has paused this webhook': 'Dieser Webhook wurde hier angehalten.',
   'e-mails are already enabled; after a pause, use resume':
     'E-Mails sind schon eingeschaltet; nach dem Anhalten setzen Sie sie fort.',
@@ -186,15 +196,18 @@ export const rules: Record<string, string> = {
   'this is the last owner; make another operator the owner first':
     'Das ist die letzte Person mit der Rolle Eigentum; geben Sie zuerst einer anderen diese Rolle.',
   'an operator of this name already exists': 'Eine Person mit diesem Namen gibt es schon.',
-  'an operator with this e-mail address already exists': 'Eine Person mit dieser E-Mail-Adresse gibt es schon.',
+  'an operator with this e-mail address already exists':
+    'Eine Person mit dieser E-Mail-Adresse gibt es schon.',
   'the password was changed meanwhile': 'Das Passwort wurde inzwischen geändert.',
   'You have sold all seats that you may sell of this ticket':
     'Von diesem Ticket sind alle Plätze verkauft, die hier verkauft werden dürfen.',
-  'This e-mail address is already registered for the ticket': 'Diese E-Mail-Adresse ist für das Ticket schon registriert.',
+  'This e-mail address is already registered for the ticket':
+    'Diese E-Mail-Adresse ist für das Ticket schon registriert.',
   'No such ticket under this event': 'Diese Veranstaltung hat kein solches Ticket.',
   'The ticket is not on sale': 'Dieses Ticket ist nicht im Verkauf.',
   'The ticket is sold out': 'Dieses Ticket ist ausverkauft.',
-  'This e-mail address is already registered for the event': 'Diese E-Mail-Adresse ist für die Veranstaltung schon registriert.',
+  'This e-mail address is already registered for the event':
+    'Diese E-Mail-Adresse ist für die Veranstaltung schon registriert.',
   // Answers of the console.
   'Not possible': 'Nicht möglich',
   'Not found': 'Nicht gefunden',
@@ -215,7 +228,10 @@ export const rulePatterns: readonly (readonly [rule: RegExp, text: string])[] = 
   [/^a whole number from (\d+) to (\d+)$/, 'eine ganze Zahl von $1 bis $2'],
   [/^a whole number from (\d+) to (\d+), or none$/, 'eine ganze Zahl von $1 bis $2, oder leer'],
   [/^a whole number from (\d+) to (\d+), such as (\d+)$/, 'eine ganze Zahl von $1 bis $2, zum Beispiel $3'],
-  [/^a whole number from (\d+) to (\d+), such as (\d+), or none$/, 'eine ganze Zahl von $1 bis $2, zum Beispiel $3, oder leer'],
+  [
+    /^a whole number from (\d+) to (\d+), such as (\d+), or none$/,
+    'eine ganze Zahl von $1 bis $2, zum Beispiel $3, oder leer',
+  ],
   [
     /^(\d+) to (\d+) characters, no control characters, no space around them$/,
     '$1 bis $2 Zeichen, ohne Steuerzeichen und ohne Leerzeichen am Rand',
@@ -245,7 +261,10 @@ export const rulePatterns: readonly (readonly [rule: RegExp, text: string])[] = 
   [/^no such event: (\d+)$/, 'Die Veranstaltung $1 gibt es nicht.'],
   [/^event \d+ is not open to partner \d+$/, 'Die Veranstaltung ist für diesen Partner nicht offen.'],
   [/^event \d+ was not open to partner \d+$/, 'Die Veranstaltung war für diesen Partner nicht offen.'],
-  [/^(\d+) seats would be reserved, but only (-?\d+) are left$/, '$1 Plätze wären reserviert, aber nur $2 sind frei.'],
+  [
+    /^(\d+) seats would be reserved, but only (-?\d+) are left$/,
+    '$1 Plätze wären reserviert, aber nur $2 sind frei.',
+  ],
   [
     /^the currency stays ([A-Z]{3}), because the event has registrations$/,
     'Die Währung bleibt $1, denn die Veranstaltung hat Registrierungen.',
@@ -258,15 +277,24 @@ export const rulePatterns: readonly (readonly [rule: RegExp, text: string])[] = 
     /^gate \d+ of the same area has the entry rule "re-entry"$/,
     'Ein Eingang desselben Bereichs lässt Personen nach dem Verlassen wieder herein.',
   ],
-  [/^gate \d+ of the same area has the entry rule "any"$/, 'Ein Eingang desselben Bereichs lässt Personen immer herein.'],
+  [
+    /^gate \d+ of the same area has the entry rule "any"$/,
+    'Ein Eingang desselben Bereichs lässt Personen immer herein.',
+  ],
   [
     /^the preview had (\d+) registrations, and now there are (\d+); repeat the preview$/,
     'Die Vorschau hatte $1 Registrierungen, jetzt sind es $2; prüfen Sie die neue Vorschau.',
   ],
-  [/^the registration is (\w+); only a confirmed one has a pass$/, 'Nur eine bestätigte Registrierung hat einen Pass.'],
+  [
+    /^the registration is (\w+); only a confirmed one has a pass$/,
+    'Nur eine bestätigte Registrierung hat einen Pass.',
+  ],
   [/^the registration is \w+, not (\w+)$/, 'Die Registrierung hat den falschen Zustand für diese E-Mail.'],
   [/^the job is (\w+)$/, 'Der Auftrag ist nicht in diesem Zustand ($1).'],
-  [/^event \d+ is called off now; it had no registrations$/, 'Die Veranstaltung ist jetzt abgesagt; sie hatte keine Registrierungen.'],
+  [
+    /^event \d+ is called off now; it had no registrations$/,
+    'Die Veranstaltung ist jetzt abgesagt; sie hatte keine Registrierungen.',
+  ],
   [
     /^event \d+ was called off at (\S+), and no registration is left$/,
     'Die Veranstaltung ist seit $1 abgesagt, und keine Registrierung ist übrig.',
@@ -276,7 +304,10 @@ export const rulePatterns: readonly (readonly [rule: RegExp, text: string])[] = 
   [/^It requires (\S+) for all events\.$/, 'Dafür brauchen Sie das Recht $1 für alle Veranstaltungen.'],
   [/^It requires (\S+)\.$/, 'Dafür brauchen Sie das Recht $1.'],
   [/^It is in the log with the request id (\S+)$/, 'Er steht im Log mit der Anfrage-ID $1'],
-  [/^found no such ticket, but (.*)$/, 'Dieses Ticket wurde nicht gefunden, aber ein Teil der Daten fehlt ($1).'],
+  [
+    /^found no such ticket, but (.*)$/,
+    'Dieses Ticket wurde nicht gefunden, aber ein Teil der Daten fehlt ($1).',
+  ],
   [/^no such ticket, but (.*)$/, 'Dieses Ticket wurde nicht gefunden, aber ein Teil der Daten fehlt ($1).'],
   [/^no such job, but (.*)$/, 'Dieser Auftrag wurde nicht gefunden, aber ein Teil der Daten fehlt ($1).'],
   [/^line (\d+): (.*)$/, 'Zeile $1: $2'],

@@ -1,37 +1,47 @@
+import { counted } from '../counted.ts';
+
 /** What forms say about whom they concern, how many, and what follows. */
 export const about = {
   ticket: (title: string, event: string, taken: string, capacity: string) =>
     `${[title, event].filter(Boolean).join(' · ')}: ${taken} of ${capacity} seats are taken.`,
   newTicket: 'It goes on sale at once, unless the sale starts later.',
-  capacity: (taken: string) => `The capacity cannot be lower than the ${taken} seats that are taken.`,
-  price: (taken: string) => `${taken} seats were sold; they keep their price. The new price counts for later sales.`,
+  capacity: (taken: string) => `It cannot be lower than the number of seats that are taken: ${taken}.`,
+  price: (taken: string) =>
+    `${counted(taken, 'seat was sold; it keeps its price', 'seats were sold; they keep their price')}. ` +
+    'The new price counts for later sales.',
   sale: 'Outside these times nobody can buy a seat. Seats that are held can still be confirmed.',
   texts: 'Partners show these texts to buyers.',
   waiting: 'When a seat becomes free, the first on the list gets an offer for this long.',
   stops: 'Partners can sell no further seat of it, from this second on.',
   held: 'Seats in baskets can still be bought, unless you end those baskets, too.',
-  resumes: (left: string) => `Partners can sell it again: ${left} seats are left.`,
+  resumes: (left: string) => `Partners can sell it again: ${counted(left, 'seat is', 'seats are')} left.`,
   stopsAll: (tickets: string) => `The sale stops for: ${tickets || 'no ticket; none is on sale'}.`,
-  resumesAll: (tickets: string) => `The sale resumes for: ${tickets || 'no ticket; none was stopped with the others'}.`,
-  allocation: (left: string) => `${left} seats are left. Seats that you reserve can be sold by this partner only.`,
+  resumesAll: (tickets: string) =>
+    `The sale resumes for: ${tickets || 'no ticket; none was stopped with the others'}.`,
+  allocation: (left: string) =>
+    `${counted(left, 'seat is', 'seats are')} left. Seats that you reserve can be sold by this partner only.`,
   allocationOf: (partner: string) => `For ${partner}.`,
   newEvent: 'The event has neither tickets nor a time yet, so nobody can buy anything until you add them.',
   place: (sent: string) =>
-    `${sent} people have an e-mail with the present time and place. They are told only when you send the new ones.`,
+    `${counted(sent, 'person has', 'people have')} an e-mail with the present time and place. ` +
+    'A new one is sent only when you send it.',
   cancellation: 'Until when partners can cancel, and who gets an e-mail about it.',
   mail: 'The language of e-mails to attendees, and where their replies go.',
   money: 'The currency stays as soon as a seat is sold.',
-  notifies: (sent: string) => `Up to ${sent} people, who got an older time or place, get an e-mail with these.`,
+  notifies: (sent: string) =>
+    `An e-mail with these goes to all who got an older time or place: up to ${counted(sent, 'person', 'people')}.`,
   archive: 'It is no longer in the lists. Its registrations, e-mails and webhooks stay as they are.',
   restore: 'It is in the lists again.',
   grant: 'The partner can sell the event at once, with each open key of the mode of the event.',
   revoke: (partner: string, event: string) => `${partner} can no longer sell ${event}.`,
   revokeKeeps: 'Seats that it has sold stay valid.',
   move: 'Only an event without registrations, webhooks, e-mails, gates and allocations can move.',
-  partner: (name: string, keys: string, events: string) => `${name}: ${keys} open keys, ${events} events.`,
+  partner: (name: string, keys: string, events: string) =>
+    `${name}: ${counted(keys, 'open key', 'open keys')}, ${counted(events, 'event', 'events')}.`,
   newPartner: 'It can sell nothing until it has a key, and an event is open to it.',
   enables: 'Its keys work again, and its webhooks resume.',
-  disables: 'Within 2 seconds every request with its keys is refused, and its webhooks stop. What it sold stays valid.',
+  disables:
+    'Within 2 seconds every request with its keys is refused, and its webhooks stop. What it sold stays valid.',
   key: (partner: string, mode: string, id: string) => `Key ${id} of ${partner}, ${mode}.`,
   lastUsed: (time: string) => `Last used ${time}, or within the hour after.`,
   neverUsed: 'It was never used.',
@@ -46,10 +56,11 @@ export const about = {
   webhookDelete: 'Its secrets and its list of attempts are deleted. This cannot be undone.',
   mailEnable: 'Attendees get their pass by e-mail: those who have none yet, and all who come.',
   mailDisable: (waiting: string) =>
-    `${waiting} e-mails that wait are not sent. Attendees get no pass by e-mail until e-mails are enabled again.`,
-  mailPause: (waiting: string) => `${waiting} e-mails wait until you resume. New ones wait, too.`,
-  mailResume: (waiting: string) => `${waiting} e-mails that wait are sent now.`,
-  mailResendAll: (sent: string) => `${sent} people get the e-mail with their pass again.`,
+    `E-mails that wait are not sent: ${waiting}. Attendees get no pass by e-mail until e-mails are enabled again.`,
+  mailPause: (waiting: string) => `E-mails wait until you resume: ${waiting} now, and all that come.`,
+  mailResume: (waiting: string) => `E-mails that wait are sent now: ${waiting}.`,
+  mailResendAll: (sent: string) =>
+    `${counted(sent, 'person gets the e-mail with the pass', 'people get the e-mail with their pass')} again.`,
   mailTest: 'It shows whether the mail server takes e-mails of this service.',
   mailUnsuppress: 'The mail server of this address refused e-mails for good. E-mails are tried again.',
   passVerify: 'Paste the text of the QR code of a pass.',
@@ -58,11 +69,13 @@ export const about = {
     `All passes that key ${key} has signed become invalid, at once and for good. Send them again before the doors open.`,
   newGate: 'Gates with the same area count the same people.',
   gate: (name: string, admitted: string, inside: string) =>
-    `${name}: ${admitted} people were let in here, ${inside} are inside.`,
+    `${name}: let in here: ${admitted}, inside now: ${inside}.`,
   newDevice: 'The next page shows a code, which the device scans. It is valid for 10 minutes.',
   deviceCode: 'An earlier code of this device no longer works.',
-  device: (name: string, received: string) => `${name}: ${received} scans arrived.`,
-  deviceMisses: (missing: string) => `${missing} scans are only on the device. It sends them when it is online.`,
+  device: (name: string, received: string) =>
+    `${name}: ${counted(received, 'scan has', 'scans have')} arrived.`,
+  deviceMisses: (missing: string) =>
+    `Scans that are only on the device: ${missing}. It sends them when it is online.`,
   deviceRevoke: 'It lets nobody in any more, and erases its data when it is online. This cannot be undone.',
   registration: (person: string, ticket: string, event: string) =>
     `${person}: ${[ticket, event].filter(Boolean).join(', ')}.`,
@@ -72,17 +85,19 @@ export const about = {
   corrects: 'The pass stays valid. Later e-mails have the new text; send the pass again if it is needed.',
   replaces: 'The old pass no longer opens the door. The new person gets a pass.',
   guestAdd: 'The guest gets a seat of the ticket, and the pass by e-mail. Nothing is paid.',
-  guestImport: 'A dry run says what would become of each row, and registers nobody. Nobody is registered twice.',
+  guestImport:
+    'A dry run says what would become of each row, and registers nobody. Nobody is registered twice.',
   redrives: (batches: string, registrations: string) =>
-    `${batches} batches with ${registrations} registrations have failed. They are tried again.`,
-  matches: (count: string) => `${count} registrations.`,
+    `Tried again: ${counted(batches, 'failed batch', 'failed batches')} with ${counted(registrations, 'registration', 'registrations')}.`,
+  matches: (count: string) => `${counted(count, 'registration', 'registrations')}.`,
   cancelsAll:
     'Their passes no longer open the door, and the seats can be sold again. Partners are told. This cannot be undone.',
   resendsAll: 'Each gets the e-mail with the pass again.',
-  callOffStops: (tickets: string) => `The sale of ${tickets} tickets stops, for good.`,
-  callOffCancels: (count: string) => `${count} registrations are cancelled. Their passes no longer open the door.`,
+  callOffStops: (tickets: string) => `The sale of ${counted(tickets, 'ticket', 'tickets')} stops, for good.`,
+  callOffCancels: (count: string) =>
+    `${counted(count, 'registration is', 'registrations are')} cancelled. No pass opens the door any more.`,
   callOffEnds: (held: string, waiting: string) =>
-    `${held} seats in baskets are released, and ${waiting} people on waiting lists are taken off.`,
+    `Seats in baskets are released: ${held}. Waiting lists end: ${counted(waiting, 'person', 'people')}.`,
   callOffTells: 'Partners are told, and attendees as the event says. This cannot be undone.',
   job: (done: string, total: string) => `${done} of ${total} are done.`,
   jobAbort: 'What is done stays done. The rest is left as it is.',
@@ -92,7 +107,8 @@ export const about = {
   operatorEmail: 'With this address, the operator signs in at the identity provider.',
   operatorDisable: 'Its sessions end, and it can no longer sign in.',
   operatorEnable: 'It can sign in again.',
-  resetPassword: 'The old password no longer works, and all sessions end. The new one is shown once, on the next page.',
+  resetPassword:
+    'The old password no longer works, and all sessions end. The new one is shown once, on the next page.',
   signOut: 'All its sessions end. It can sign in again.',
   takesRole: 'It loses what the role for this event allows. A role for all events stays.',
   token: (name: string) => `The token ${name}.`,

@@ -44,7 +44,10 @@ export const fields: Record<string, FieldWords> = {
   passPrefix: { label: 'Prefix of pass references', hint: 'Such as GALA: 2 to 8 capital letters and digits' },
   mode: { label: 'Mode', hint: 'Test: no e-mail leaves, and only test keys open it' },
   'keyIssue.mode': { label: 'Mode', hint: 'A test key opens test events only. Default: live' },
-  duplicatePolicy: { label: 'The same person again', hint: 'Such as: refuse a second registration of an address' },
+  duplicatePolicy: {
+    label: 'The same person again',
+    hint: 'Such as: refuse a second registration of an address',
+  },
   duplicateScope: { label: 'The same person counts', hint: 'Once per event, or once per ticket' },
   cancelUntil: { label: 'Partners can cancel until', hint: 'Such as 3 Dec 2026, 23:59. Empty: always' },
   startsAt: { label: 'Starts', hint: 'Such as 4 Dec 2026, 11:00' },
@@ -82,12 +85,18 @@ export const fields: Record<string, FieldWords> = {
   soldFrom: { label: 'Sold from', hint: 'Such as 1 Nov 2026, 10:00' },
   soldUntil: { label: 'Sold before', hint: 'Such as 2 Nov 2026, 10:00' },
   email: { label: 'E-mail address', hint: 'A part of it, such as @example.com' },
-  'operatorCreate.email': { label: 'E-mail address', hint: 'For the identity provider, such as ada@example.com' },
-  'operatorUpdate.email': { label: 'E-mail address', hint: 'For the identity provider, such as ada@example.com' },
+  'operatorCreate.email': {
+    label: 'E-mail address',
+    hint: 'For the identity provider, such as ada@example.com',
+  },
+  'operatorUpdate.email': {
+    label: 'E-mail address',
+    hint: 'For the identity provider, such as ada@example.com',
+  },
   phone: { label: 'Phone number', hint: 'Three digits of it or more, such as 7946' },
   partnerReference: { label: 'Reference of the partner', hint: 'Such as order-4711' },
   mail: { label: 'E-mail with the pass', hint: 'Such as undeliverable. Empty: any' },
-  admitted: { label: 'Only those who were let in', hint: 'Such as for a letter of thanks' },
+  admitted: { label: 'Was let in', hint: 'Such as no, for those who did not come. Empty: any' },
   failure: { label: 'Reason of a failed batch', hint: 'Choose one of the list' },
   'batchRedrive.reason': { label: 'Reason', hint: 'Choose one of the list, or leave it for all' },
   after: { label: 'Continue after', hint: 'The cursor of the last page, such as 1204' },
@@ -114,7 +123,10 @@ export const fields: Record<string, FieldWords> = {
   'operatorUpdate.disabled': { label: 'Disabled', hint: 'Such as after somebody has left' },
   expiresAt: { label: 'Valid until', hint: 'Such as 31 Dec 2026, 23:59. Empty: for ever' },
   'tokenCreate.expiresAt': { label: 'Valid until', hint: 'Such as 31 Dec 2026, 23:59' },
-  'keyRotate.expiresAt': { label: 'The new key is valid until', hint: 'Such as 31 Dec 2026. Empty: as the old one' },
+  'keyRotate.expiresAt': {
+    label: 'The new key is valid until',
+    hint: 'Such as 31 Dec 2026. Empty: as the old one',
+  },
   overlapMs: { label: 'The old key works for', hint: 'Such as 24 hours, until the partner uses the new one' },
 
   url: { label: 'URL', hint: 'Such as https://partner.example/floodgate' },
@@ -131,7 +143,7 @@ export const fields: Record<string, FieldWords> = {
   kind: { label: 'E-mail', hint: 'Such as the one with the pass' },
   to: { label: 'To', hint: 'Such as your own address, ada@example.com' },
   address: { label: 'Address', hint: 'Such as jane@example.com' },
-  token: { label: 'Text of the QR code', hint: 'As a scanner reads it: capital letters and digits, such as 04K2…' },
+  token: { label: 'Text of the QR code', hint: 'As a scanner reads it, such as FG2.04K2…' },
 
   lost: { label: 'The device is lost', hint: 'Its last scans never arrive, and the report says so' },
 

@@ -1,12 +1,13 @@
 /** What every form has. */
 export const forms = {
   save: 'Save',
-  cancel: 'Cancel',
+  cancel: 'Back',
   mayBeEmpty: 'may be left empty',
   notValid: 'Not valid',
   choose: 'Choose …',
   none: 'none',
   atOnce: 'it ends at once',
+  emptyMeans: 'Empty:',
   unchanged: 'Nothing was changed: every field has its old value.',
   done: 'Done',
   before: 'Before',
