@@ -7,7 +7,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = consoleTest();
 
-const pagesOf = ({ eventId, ticketId, webhookId, passReference }: ThingsOfEvent) => [
+const pagesOf = ({ eventId, ticketId, webhookId, passReference, gateId, deviceId }: ThingsOfEvent) => [
   `/events/${eventId}`,
   `/live/${eventId}`,
   `/live/${eventId}/events`,
@@ -15,6 +15,10 @@ const pagesOf = ({ eventId, ticketId, webhookId, passReference }: ThingsOfEvent)
   `/events/${eventId}/door/events`,
   `/events/${eventId}/door/devices`,
   `/events/${eventId}/door/conflicts`,
+  `/events/${eventId}/door/gates/${gateId}`,
+  `/events/${eventId}/door/devices/${deviceId}`,
+  `/events/${eventId}/reports`,
+  `/events/${eventId}/reports/sales`,
   `/tickets/${ticketId}/waiting-list`,
   `/tickets/${ticketId}/allocations`,
   `/webhooks/${webhookId}`,

@@ -14,6 +14,7 @@ const BELONGS = {
     'deviceCreate',
     'deviceList',
     'deviceRevoke',
+    'doorCounts',
     'doorReport',
     'eventArchive',
     'eventCallOff',
@@ -52,6 +53,7 @@ const BELONGS = {
     'registrationSearch',
     'reportAdmissions',
     'reportAttendance',
+    'reportCancellations',
     'reportSales',
     'reportSettlement',
     'ticketCreate',
@@ -64,6 +66,7 @@ const BELONGS = {
   ticketId: ['ticketAllocate', 'ticketAllocations', 'ticketPrices', 'ticketUpdate', 'waitingList'],
   passReference: [
     'attendeeShow',
+    'doorStory',
     'mailResend',
     'mailShow',
     'registrationCancel',

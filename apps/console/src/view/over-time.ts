@@ -89,6 +89,8 @@ export function timeChart({ title, step, moments, isSum = false, format, words }
     labels: shown,
     series,
     format,
+    // Half a seat is none.
+    axisText: (count) => (Number.isInteger(count) ? format.number(count) : ''),
     words: { time: heads[step], asTable: shell.asTable },
   });
   const isCut = found[0]!.getTime() > first;

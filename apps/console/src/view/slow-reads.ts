@@ -2,10 +2,11 @@ import { createSemaphore } from '@floodgate/service';
 
 /** A page waits for this long, and otherwise says that it is not there yet. */
 const WAIT_MS = 60;
-/** A value is kept for ten times as long as its read took, within these bounds: what is read fast is always new. */
+/** A value is kept for so many times as long as its read took: what is read fast is always new. */
 const KEEP_FACTOR = 10;
-const LEAST_KEEP_MS = 5_000;
 const MOST_KEEP_MS = 60_000;
+/** A page that did not wait comes back within this. */
+const COMES_BACK_MS = 5_000;
 const MOST_KEPT = 50;
 /** Slow reads at the same time. The other connections are for other pages. */
 const MOST_AT_ONCE = 2;
@@ -24,6 +25,8 @@ interface Kept<Value> {
   startedMs: number;
   /** Undefined: it is still being read. */
   endedMs: number | undefined;
+  /** Whether a page did not wait for it, and comes back. */
+  isAwaited: boolean;
 }
 
 /** Keeps what takes long to read, so that no page waits for it. Everyone who asks for the same shares one read. */
@@ -42,12 +45,14 @@ export class SlowReads<Value> {
       this.#kept.delete(key);
       throw error;
     });
+    kept.isAwaited = found === undefined;
     return found;
   }
 
   #start(key: string, read: () => Promise<Value>) {
     const startedMs = Date.now();
-    const kept: Kept<Value> = { startedMs, endedMs: undefined, reading: withPermit(() => dated(read)) };
+    const reading = withPermit(() => dated(read));
+    const kept: Kept<Value> = { startedMs, endedMs: undefined, isAwaited: false, reading };
     const end = () => void (kept.endedMs = Date.now());
     // A failure is for the next who asks.
     kept.reading.then(end, end);
@@ -60,12 +65,11 @@ export class SlowReads<Value> {
   }
 }
 
-function isUsable({ startedMs, endedMs }: Kept<unknown>, since: number) {
+function isUsable({ startedMs, endedMs, isAwaited }: Kept<unknown>, since: number) {
   if (endedMs === undefined) return true;
   const tookMs = endedMs - startedMs;
-  const keepMs =
-    tookMs < WAIT_MS / 2 ? 0 : Math.min(MOST_KEEP_MS, Math.max(LEAST_KEEP_MS, tookMs * KEEP_FACTOR));
-  return endedMs >= since && Date.now() < endedMs + keepMs;
+  const keptMs = tookMs < WAIT_MS / 2 ? 0 : Math.min(MOST_KEEP_MS, tookMs * KEEP_FACTOR);
+  return endedMs >= since && Date.now() < endedMs + Math.max(keptMs, isAwaited ? COMES_BACK_MS : 0);
 }
 
 async function dated<Value>(read: () => Promise<Value>): Promise<Dated<Value>> {
