@@ -8,6 +8,7 @@ import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli } from '../harness/service-process.ts';
 import { shownPage, textOf } from '../harness/shown-page.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = consoleTest();
 
@@ -79,24 +80,29 @@ async function readReport(): Promise<Report & { code: number }> {
   const { code } = text!;
   expect(json!.code).toBe(code);
   const report = JSON.parse(json!.output.slice(0, json!.output.lastIndexOf('}') + 1)) as Report;
-  const pages = ['door/devices', 'door/conflicts'].map((path) =>
-    shownPage(() => given.request(`/events/${EVENT}/${path}`, { headers: { cookie } })),
-  );
-  const onPage = textOf((await Promise.all(pages)).join(' '));
-  for (const line of [...report.open, ...report.except]) {
-    expect(text!.output).toContain(line);
-    expect(onPage).toContain(onPageOf(line));
-  }
-  for (const { passReference } of report.conflicts) {
-    expect(text!.output).toContain(passReference);
-    // A viewer sees no codes of pass references.
-    expect(onPage).toContain(passReference.replace(/\d{10}$/, '…'));
-  }
+  const passes = report.conflicts.map(({ passReference }) => passReference);
+  const remarks = [...report.open, ...report.except];
+  for (const line of [...remarks, ...passes]) expect(text!.output).toContain(line);
   const verdict = report.complete ? 'complete' : 'not complete';
   expect(text!.output).toContain(`Gala: the list of scans is ${verdict}\n`);
-  expect(onPage).toContain(
+  const onPages = [
+    ...remarks.map(onPageOf),
+    // A viewer sees no codes of pass references.
+    ...passes.map((pass) => pass.replace(/\d{10}$/, '…')),
     report.complete ? 'Every scan of every scanner has arrived.' : 'The list of scans is not complete:',
-  );
+  ];
+  let missing: string[] = onPages;
+  // On a slow machine, pages show what was true a moment ago.
+  await waitUntil('the pages say the same', async () => {
+    const pages = ['door/devices', 'door/conflicts'].map((path) =>
+      shownPage(() => given.request(`/events/${EVENT}/${path}`, { headers: { cookie } })),
+    );
+    const shown = textOf((await Promise.all(pages)).join(' '));
+    missing = onPages.filter((line) => !shown.includes(line));
+    return missing.length === 0;
+  }).catch((error: unknown) => {
+    throw new Error(`no page says: ${missing.join('; ')}`, { cause: error });
+  });
   return { ...report, code };
 }
 
