@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { decodeQR } from 'qr/decode.js';
 import { afterAll, describe, expect } from 'vitest';
 import { switchOn } from '@floodgate/mail/actions';
 import { reserveBatch } from '@floodgate/registrations';
@@ -12,7 +11,6 @@ import { createBusyDoor } from '../harness/busy-door.ts';
 import { joinWaitingList } from '../harness/waiting-list.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { consoleTest } from '../harness/console-test.ts';
-import { addGate } from '../harness/door-device.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -111,50 +109,6 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     await press('Enter');
     await waitUntil('the event is shown again', () => evaluate<boolean>("document.title.startsWith('Gala')"));
     expect(await evaluate<string>('document.body.innerText')).toContain('Resume sale');
-  });
-
-  test('a device is added without a mouse, and its camera reads the code', async () => {
-    await open(`/events/${door.eventId}/door/devices`);
-    await tabTo('Add a device, with a code that enrols it');
-    await press('Enter');
-    await waitUntil('the form is shown', () =>
-      evaluate<boolean>("document.title.startsWith('Add a device')"),
-    );
-    await tabTo('name');
-    await page.send('Input.insertText', { text: 'Camera' });
-    await press('Enter');
-    await waitUntil('the code is shown', () =>
-      evaluate<boolean>("document.querySelector('img.qr')?.complete ?? false"),
-    );
-    expect(await violations()).toEqual([]);
-    const shown = await evaluate<{ code: string; pixels: number[] }>(`(() => {
-      const context = new OffscreenCanvas(320, 320).getContext('2d');
-      context.fillStyle = getComputedStyle(document.querySelector('img.qr')).backgroundColor;
-      context.fillRect(0, 0, 320, 320);
-      context.drawImage(document.querySelector('img.qr'), 0, 0, 320, 320);
-      const pixels = [...context.getImageData(0, 0, 320, 320).data];
-      return { code: document.querySelector('.code').innerText, pixels };
-    })()`);
-    expect(decodeQR({ width: 320, height: 320, data: Uint8ClampedArray.from(shown.pixels) })).toBe(
-      shown.code,
-    );
-    await picture('code');
-    await tabTo('Continue');
-    await press('Enter');
-    await waitUntil('the device is shown', () =>
-      evaluate<boolean>("document.querySelector('#live')?.innerText.includes('Camera') ?? false"),
-    );
-    expect(await evaluate<string>('document.documentElement.innerHTML')).not.toContain(shown.code);
-  });
-
-  test('a page of doors that is open gets new counts, and the focus stays', async () => {
-    await open(`/events/${door.eventId}/door`);
-    await evaluate(`document.querySelector('[aria-label=Gates]').focus()`);
-    await addGate(given.database.db, door.eventId, { name: 'Garden gate' });
-    await waitUntil('the gate is shown', () =>
-      evaluate<boolean>(`document.querySelector('#live').innerText.includes('Garden gate')`),
-    );
-    expect(await evaluate<string>('document.activeElement.ariaLabel')).toBe('Gates');
   });
 
   test('a limited operator sees what its role allows in the menu, and changes its password without a mouse', async () => {

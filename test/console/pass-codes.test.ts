@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { createBusyDoor } from '../harness/busy-door.ts';
 import { consoleTest } from '../harness/console-test.ts';
 import { finalizePending } from '../harness/journal.ts';
+import { shownPage } from '../harness/shown-page.ts';
 
 const { test, given } = consoleTest();
 
@@ -39,7 +40,7 @@ test('without the right to see attendees, nothing shows the code of a pass refer
   const { cookie } = await given.addOperator('viewer');
   const texts: Record<string, string> = {};
   const ask = async (path: string, headers: Record<string, string>) => {
-    texts[path] = await (await given.request(path, { headers })).text();
+    texts[path] = await shownPage(() => given.request(path, { headers }));
   };
   // Every operation that reads, with the ids that it needs.
   const { paths } = (await (await given.request('/operator/v1/openapi.json')).json()) as {
@@ -56,6 +57,7 @@ test('without the right to see attendees, nothing shows the code of a pass refer
     `/events/${eventId}/door`,
     `/events/${eventId}/door/conflicts`,
     `/people/${encodeURIComponent(masked)}`,
+    `/events/${eventId}/door/story?passReference=${encodeURIComponent(masked)}`,
     '/audit',
   ])
     await ask(path, { cookie });

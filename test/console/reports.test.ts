@@ -33,7 +33,12 @@ async function createSales(partnerName = `Acme ${randomUUID()}`) {
   const standing = await gala.addTicket({ price: 19.9 });
   const vip = await gala.addTicket({ title: 'VIP <b>', price: 100 });
   /** Sells a seat at a time. `cancelledAt` null: it is not cancelled. */
-  const sell = async (partnerId: number, ticketId: number, soldAt: string, cancelledAt: string | null = null) => {
+  const sell = async (
+    partnerId: number,
+    ticketId: number,
+    soldAt: string,
+    cancelledAt: string | null = null,
+  ) => {
     const reservation = reservationOf({ ...gala, partnerId }, ticketId);
     const [outcome] = await reserveBatch(db, randomUUID(), [reservation]);
     if (outcome?.kind !== 'registered') throw new Error(`the seat is ${outcome?.kind}`);
@@ -62,7 +67,8 @@ const linkIn = (html: string, name: string) =>
     ?.replaceAll('&#61;', '=')
     .replaceAll('&#38;', '&');
 
-const download = async (at: string, cookie: string) => (await given.request(at, { headers: { cookie } })).text();
+const download = async (at: string, cookie: string) =>
+  (await given.request(at, { headers: { cookie } })).text();
 
 test('the settlement has what each partner owes, and the file has exactly what is shown', async () => {
   const { eventId, other } = await createSales();
@@ -75,7 +81,9 @@ test('the settlement has what each partner owes, and the file has exactly what i
   expect(all).toContain('VIP &#60;b&#62; €100.00 1 1 €0.00');
   const november = `/events/${eventId}/reports/settlement?from=2026-11-01&to=2026-11-30`;
   const page = await show(november, cookie);
-  expect(textOf(page)).toContain('from Sun, 1 Nov 2026 up to Mon, 30 Nov 2026, days of the zone Europe/Berlin');
+  expect(textOf(page)).toContain(
+    'from Sun, 1 Nov 2026 up to Mon, 30 Nov 2026, days of the zone Europe/Berlin',
+  );
   expect(textOf(page)).toContain('Standing €19.90 1 0 €19.90');
   const csv = await download(linkIn(page, 'CSV')!, cookie);
   expect(csv.split('\r\n')[0]).toBe(
@@ -121,7 +129,12 @@ test('days are those of the event, and a day is in the period that ends with it'
   expect(await sold('from=2026-11-01&to=2026-11-01')).toBe('1');
   expect(await sold('from=2026-11-02')).toBe('2');
   expect(await sold('by=hour')).toBe('4');
-  for (const wrong of ['from=2026-13-01', 'to=yesterday', 'from=9999-12-31', 'from=2026-11-02&to=2026-11-01']) {
+  for (const wrong of [
+    'from=2026-13-01',
+    'to=yesterday',
+    'from=9999-12-31',
+    'from=2026-11-02&to=2026-11-01',
+  ]) {
     const page = textOf(await show(`/events/${eventId}/reports/sales?${wrong}`, cookie));
     expect(page).toContain('The report is about the whole time.');
   }
@@ -129,7 +142,9 @@ test('days are those of the event, and a day is in the period that ends with it'
 
 test('a partner that may not sell the event any more can still be chosen and invoiced', async () => {
   const { eventId, other } = await createSales();
-  await sql`delete from event_grants where event_id = ${eventId} and partner_id = ${other.id}`.execute(given.db);
+  await sql`delete from event_grants where event_id = ${eventId} and partner_id = ${other.id}`.execute(
+    given.db,
+  );
   const { cookie } = await given.addOperator('viewer');
   const page = await show(`/events/${eventId}/reports/settlement`, cookie);
   expect(page).toMatch(new RegExp(`<option value="${other.id}" *>${other.name}</option>`));
@@ -234,11 +249,13 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
     await operator.evaluate('globalThis.print = () => (globalThis.isPrinted = true)');
     await operator.press('Print');
     expect(await operator.evaluate<boolean>('globalThis.isPrinted')).toBe(true);
-    await operator.page.send('Emulation.setScriptExecutionDisabled', { value: true });
+    const disable = (value: boolean) => operator.page.send('Emulation.setScriptExecutionDisabled', { value });
+    await disable(true);
     await operator.visit(`/events/${eventId}/reports/sales`);
-    expect(await operator.text()).toContain('Seats sold, by ticket');
-    expect(await operator.text()).not.toContain('Print');
-    await operator.page.send('Emulation.setScriptExecutionDisabled', { value: false });
+    const text = await operator.text();
+    await disable(false);
+    expect(text).toContain('Seats sold, by ticket');
+    expect(text).not.toContain('Print');
   });
 
   const looks = [
@@ -277,10 +294,12 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
       await operator.visit(pages.settlement);
       await operator.resize(720, scheme, 'print');
       await operator.picture(`report-printed-${scheme}-${language}`);
-      expect(await operator.evaluate<string>("getComputedStyle(document.querySelector('tbody tr')).display")).toBe(
-        'table-row',
-      );
-      expect(await operator.evaluate<string>("getComputedStyle(document.querySelector('.filter')).display")).toBe('none');
+      expect(
+        await operator.evaluate<string>("getComputedStyle(document.querySelector('tbody tr')).display"),
+      ).toBe('table-row');
+      expect(
+        await operator.evaluate<string>("getComputedStyle(document.querySelector('.filter')).display"),
+      ).toBe('none');
       await operator.resize(width, scheme);
     },
   );
@@ -290,8 +309,13 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
     const sales = await createSales(`<i>Kartenbüro</i> שלום ${randomUUID()} ${'lang '.repeat(30)}`.trim());
     const { eventId, shardId, partnerId, other } = sales;
     for (let number = 1; number <= 40; number++)
-      await sales.addTicket({ title: `Block ${number} ${'sehr '.repeat(number % 7)}`.trim(), price: number * 10 });
-    await sql`update ticket_prices set valid_from = '2026-01-01T00:00Z' where shard_id = ${shardId}`.execute(given.db);
+      await sales.addTicket({
+        title: `Block ${number} ${'sehr '.repeat(number % 7)}`.trim(),
+        price: number * 10,
+      });
+    await sql`update ticket_prices set valid_from = '2026-01-01T00:00Z' where shard_id = ${shardId}`.execute(
+      given.db,
+    );
     await sql`
       insert into registrations (batch_id, position, reserved_at, cancelled_at, pass_code, shard_id, partner_id, event_id,
         ticket_id, full_name, email_address)

@@ -14,6 +14,7 @@ const BELONGS = {
     'deviceCreate',
     'deviceList',
     'deviceRevoke',
+    'doorCounts',
     'doorReport',
     'eventArchive',
     'eventCallOff',
@@ -55,6 +56,7 @@ const BELONGS = {
     'registrationSearch',
     'reportAdmissions',
     'reportAttendance',
+    'reportCancellations',
     'reportFigures',
     'reportRecentSales',
     'reportSales',
@@ -76,6 +78,7 @@ const BELONGS = {
   ],
   passReference: [
     'attendeeShow',
+    'doorStory',
     'mailResend',
     'mailShow',
     'registrationCancel',

@@ -7,6 +7,8 @@ import { startInProcessApi, type InProcessApi } from '../harness/in-process-api.
 import { finalizePending } from '../harness/journal.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { runCli } from '../harness/service-process.ts';
+import { shownPage, textOf } from '../harness/shown-page.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = consoleTest();
 
@@ -65,29 +67,42 @@ async function enrol(printed: string): Promise<DoorDevice> {
   return device;
 }
 
+/** Returns what the console says in place of a line of the report: it needs no ids of devices. */
+const onPageOf = (line: string) =>
+  line
+    .replace(/^device \d+ \((.*?)\)/, '$1')
+    .replace('has not signed off', 'has not ended its shift')
+    .replace('is revoked', 'is out of service');
+
 /** Resolves to the report and the exit code. The text, the JSON and the pages of the console say the same. */
 async function readReport(): Promise<Report & { code: number }> {
   const [text, json] = await follow('The report');
   const { code } = text!;
   expect(json!.code).toBe(code);
   const report = JSON.parse(json!.output.slice(0, json!.output.lastIndexOf('}') + 1)) as Report;
-  const pages = ['door', 'door/conflicts'].map(async (path) =>
-    (await given.request(`/events/${EVENT}/${path}`, { headers: { cookie } })).text(),
-  );
-  const shown = (await Promise.all(pages)).join(' ');
-  const onPage = shown.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
-  for (const line of [
-    ...report.open,
-    ...report.except,
-    ...report.conflicts.map((one) => one.passReference),
-  ]) {
-    expect(text!.output).toContain(line);
-    // The page has no codes of pass references.
-    expect(onPage).toContain(line.replace(/\d{10}$/, '…'));
-  }
+  const passes = report.conflicts.map(({ passReference }) => passReference);
+  const remarks = [...report.open, ...report.except];
+  for (const line of [...remarks, ...passes]) expect(text!.output).toContain(line);
   const verdict = report.complete ? 'complete' : 'not complete';
   expect(text!.output).toContain(`Gala: the list of scans is ${verdict}\n`);
-  expect(onPage).toContain(`The list of scans is ${verdict} .`);
+  const onPages = [
+    ...remarks.map(onPageOf),
+    // A viewer sees no codes of pass references.
+    ...passes.map((pass) => pass.replace(/\d{10}$/, '…')),
+    report.complete ? 'Every scan of every scanner has arrived.' : 'The list of scans is not complete:',
+  ];
+  let missing: string[] = onPages;
+  // On a slow machine, pages show what was true a moment ago.
+  await waitUntil('the pages say the same', async () => {
+    const pages = ['door/devices', 'door/conflicts'].map((path) =>
+      shownPage(() => given.request(`/events/${EVENT}/${path}`, { headers: { cookie } })),
+    );
+    const shown = textOf((await Promise.all(pages)).join(' '));
+    missing = onPages.filter((line) => !shown.includes(line));
+    return missing.length === 0;
+  }).catch((error: unknown) => {
+    throw new Error(`no page says: ${missing.join('; ')}`, { cause: error });
+  });
   return { ...report, code };
 }
 

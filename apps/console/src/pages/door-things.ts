@@ -131,7 +131,7 @@ export async function showStory(page: EventPageRequest) {
           { head: door.gate, cell: ({ gate }) => gate },
           { head: door.device, cell: ({ device }) => device },
           {
-            head: words.door.person,
+            head: door.pass,
             cell: ({ passReference: pass }) => personOf({ passReference: pass, fullName: null }),
           },
         ],

@@ -98,7 +98,7 @@ function reportPage<Value extends { rows: readonly Line[] }>(report: ReportPage<
   return eventPage('reports', async (page) => {
     const asked = askedOf(page, report);
     const key = JSON.stringify([page.event.id, page.format.zone, asked.given, asked.by]);
-    const found = await reads.find(key, () => report.read(page, asked), sinceOf(page));
+    const found = await reads.find(key, () => report.read(page, asked));
     const names = withFound(await namesOf(page), found?.value.rows ?? []);
     return {
       help: 'operate/reports',
@@ -109,12 +109,6 @@ function reportPage<Value extends { rows: readonly Line[] }>(report: ReportPage<
       ],
     };
   });
-}
-
-/** Returns since when a report must have been read, in Unix milliseconds, if the address says so. */
-function sinceOf({ query }: EventPageRequest) {
-  const since = Number(query['since'] ?? 0);
-  return since <= Date.now() ? since : 0;
 }
 
 /** Returns the names with those of partners that may not sell the event any more. */
@@ -156,7 +150,7 @@ function foundHtml<Value>(
 ) {
   const { words, format, url } = page;
   const { reports } = words;
-  const again = address(url.split('?', 1)[0]!, { ...queryOf(asked), since: Date.now() });
+  const again = address(url.split('?', 1)[0]!, queryOf(asked));
   return [
     html`<p class="actions">
       <span class="soft">${reports.downloads}:</span> !${fileLinks(page, report.name, asked).text}

@@ -81,6 +81,12 @@ export function showSettlement(
   return [figures, partnersChart(page, sums), partners, lines];
 }
 
+/** Longer names would cover each other. The table below the chart has them in full. */
+const LONGEST_LABEL = 18;
+
+const shortened = (name: string) =>
+  name.length > LONGEST_LABEL ? `${Array.from(name).slice(0, LONGEST_LABEL).join('')}…` : name;
+
 function partnersChart(
   { words: { reports, shell }, format, event }: EventPageRequest,
   sums: readonly PartnerSum[],
@@ -88,7 +94,7 @@ function partnersChart(
   const shown = sums.slice(0, MOST_BARS);
   const chart = barChart({
     title: reports.perPartnerChart,
-    labels: shown.map(({ partner }) => partner),
+    labels: shown.map(({ partner }) => shortened(partner)),
     series: [{ name: reports.netAmount, values: shown.map(({ netAmount }) => netAmount) }],
     format,
     valueText: (amount) => format.money(amount, event.currency),

@@ -81,7 +81,7 @@ export function timeChart({ title, step, moments, isSum = false, format, words }
     return { name, values: steps.map((at) => sumUntil(of, at.getTime())) };
   });
   const label = step === 'day' ? (at: Date) => format.shortDay(at) : (at: Date) => format.shortTime(at);
-  const shown = isSum ? steps.map((at, index) => label(index === 0 ? found[0]! : at)) : steps.map(label);
+  const shown = isSum ? steps.map((at, index) => (index === 0 ? '' : label(at))) : steps.map(label);
   const draw = isSum || steps.length > MOST_BARS ? lineChart : barChart;
   const heads = { day: reports.day, hour: reports.hour, quarter: reports.quarter };
   const chart = draw({
@@ -89,6 +89,8 @@ export function timeChart({ title, step, moments, isSum = false, format, words }
     labels: shown,
     series,
     format,
+    // Half a seat is none.
+    axisText: (count) => (Number.isInteger(count) ? format.number(count) : ''),
     words: { time: heads[step], asTable: shell.asTable },
   });
   const isCut = found[0]!.getTime() > first;

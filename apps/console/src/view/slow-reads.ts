@@ -2,10 +2,10 @@ import { createSemaphore } from '@floodgate/service';
 
 /** A page waits for this long, and otherwise says that it is not there yet. */
 const WAIT_MS = 60;
-/** A value is kept for ten times as long as its read took, within these bounds: what is read fast is always new. */
-const KEEP_FACTOR = 10;
-const LEAST_KEEP_MS = 5_000;
-const MOST_KEEP_MS = 60_000;
+/** A page that did not wait comes back within this. What is read fast is always new. */
+const COMES_BACK_MS = 2_500;
+/** A stream reads for one part of so many of its time. */
+const PACE = 10;
 const MOST_KEPT = 50;
 /** Slow reads at the same time. The other connections are for other pages. */
 const MOST_AT_ONCE = 2;
@@ -21,9 +21,10 @@ export interface Dated<Value> {
 
 interface Kept<Value> {
   reading: Promise<Dated<Value>>;
-  startedMs: number;
   /** Undefined: it is still being read. */
   endedMs: number | undefined;
+  /** Whether a page did not wait for it, and comes back. There can be several. */
+  isAwaited: boolean;
 }
 
 /** Keeps what takes long to read, so that no page waits for it. Everyone who asks for the same shares one read. */
@@ -32,22 +33,22 @@ export class SlowReads<Value> {
 
   /**
    * Resolves to the value, if it is there soon. Otherwise to undefined: the read goes on, and the next call
-   * finds it. Rejects once if the read failed. A value from before `since`, in Unix milliseconds, is read
-   * again.
+   * finds it. Rejects once if the read failed.
    */
-  async find(key: string, read: () => Promise<Value>, since = 0): Promise<Dated<Value> | undefined> {
+  async find(key: string, read: () => Promise<Value>): Promise<Dated<Value> | undefined> {
     const known = this.#kept.get(key);
-    const kept = known && isUsable(known, since) ? known : this.#start(key, read);
+    const kept = known && isUsable(known) ? known : this.#start(key, read);
     const found = await Promise.race([kept.reading, nothingAfter(WAIT_MS)]).catch((error: unknown) => {
       this.#kept.delete(key);
       throw error;
     });
+    kept.isAwaited ||= found === undefined;
     return found;
   }
 
   #start(key: string, read: () => Promise<Value>) {
-    const startedMs = Date.now();
-    const kept: Kept<Value> = { startedMs, endedMs: undefined, reading: withPermit(() => dated(read)) };
+    const reading = withPermit(() => dated(read));
+    const kept: Kept<Value> = { endedMs: undefined, isAwaited: false, reading };
     const end = () => void (kept.endedMs = Date.now());
     // A failure is for the next who asks.
     kept.reading.then(end, end);
@@ -60,12 +61,9 @@ export class SlowReads<Value> {
   }
 }
 
-function isUsable({ startedMs, endedMs }: Kept<unknown>, since: number) {
+function isUsable({ endedMs, isAwaited }: Kept<unknown>) {
   if (endedMs === undefined) return true;
-  const tookMs = endedMs - startedMs;
-  const keepMs =
-    tookMs < WAIT_MS / 2 ? 0 : Math.min(MOST_KEEP_MS, Math.max(LEAST_KEEP_MS, tookMs * KEEP_FACTOR));
-  return endedMs >= since && Date.now() < endedMs + keepMs;
+  return isAwaited && Date.now() < endedMs + COMES_BACK_MS;
 }
 
 async function dated<Value>(read: () => Promise<Value>): Promise<Dated<Value>> {
@@ -86,7 +84,7 @@ export function paced<Value>(read: () => Promise<Value>) {
     if (latest && startMs < latest.untilMs) return latest.value;
     const value = await read();
     const endMs = performance.now();
-    latest = { value, untilMs: endMs + (KEEP_FACTOR - 1) * (endMs - startMs) };
+    latest = { value, untilMs: endMs + (PACE - 1) * (endMs - startMs) };
     return value;
   };
 }

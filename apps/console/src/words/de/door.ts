@@ -104,6 +104,7 @@ export const door: typeof en = {
   firstPerson: 'Zuerst',
   secondPerson: 'Dann',
   person: 'Person',
+  pass: 'Pass',
   when: 'Wann',
   where: 'Wo',
   reason: 'Grund',

@@ -103,6 +103,7 @@ export const door = {
   firstPerson: 'First',
   secondPerson: 'Then',
   person: 'Person',
+  pass: 'Pass',
   when: 'When',
   where: 'Where',
   reason: 'Reason',
