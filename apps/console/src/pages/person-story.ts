@@ -29,11 +29,11 @@ export function storyHtml(
 /** Returns an entry of a story in the language of the page. */
 function storyText({ kind, facts, what }: Pick<StoryEntry, 'kind' | 'facts' | 'what'>, words: Words) {
   const { actions, story } = words.people;
-  const { code = '', outcome = '', gate = '', device = '' } = facts;
   if (kind === 'action') return actions[what] ?? what;
   if (kind === 'mail') return mailText(facts, words);
   if (kind === 'corrected') return correctedText(facts, words);
-  if (kind === 'failed') return story.failed(code);
+  if (kind === 'failed') return story.failed(String(facts['code']));
+  const { outcome = '', gate = '', device = '' } = facts;
   if (kind === 'refused') return story.refused(outcome, gate, device);
   return placeText(story[kind], gate, device);
 }
