@@ -3,7 +3,7 @@ import { html } from 'ghtml';
 import { actions, card, chip, facts, grid, NOTHING, rows, together, Html } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import { valueWords } from '../words/index.ts';
-import { changesHtml } from './changes.ts';
+import { changesHtml } from './latest-changes.ts';
 import { eventPage, type EventPageRequest } from './event-page.ts';
 import { outdatedProblems } from './event-problems.ts';
 

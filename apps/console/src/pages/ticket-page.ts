@@ -17,7 +17,7 @@ import {
   type Shown,
 } from '../view/html.ts';
 import { allocationsHtml, partnerNames } from './allocations.ts';
-import { changesHtml } from './changes.ts';
+import { changesHtml } from './latest-changes.ts';
 import { eventPage, type EventPageRequest } from './event-page.ts';
 import { saleText, switchAction, ticketPath } from './ticket-table.ts';
 

@@ -8,7 +8,7 @@ import { signIn } from './sign-in.ts';
 import { tickets } from './tickets.ts';
 import { eventList } from './event-list.ts';
 import { overview } from './overview.ts';
-import { changes } from './changes.ts';
+import { latestChanges } from './latest-changes.ts';
 import { sellers } from './sellers.ts';
 import { settings } from './settings.ts';
 import { newEvent } from './new-event.ts';
@@ -16,4 +16,4 @@ import { waitingList } from './waiting-list.ts';
 import { values } from './values.ts';
 
 /** All texts of the console in English. Each subject has a file. */
-export const en = { shell, signIn, forms, fields, operations, rules, values, event, tickets, eventList, overview, changes, sellers, settings, newEvent, waitingList };
+export const en = { shell, signIn, forms, fields, operations, rules, values, event, tickets, eventList, overview, latestChanges, sellers, settings, newEvent, waitingList };

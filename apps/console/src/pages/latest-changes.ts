@@ -19,7 +19,7 @@ interface ChangesOptions {
 /** Resolves to the latest changes of a thing in words: who changed what, from what to what, and when. */
 export async function changesHtml(page: PageRequest, { changes, undoes, back, currency }: ChangesOptions) {
   const { words, format } = page;
-  if (changes.length === 0) return html`<p class="none">${words.changes.none}</p>`;
+  if (changes.length === 0) return html`<p class="none">${words.latestChanges.none}</p>`;
   const undo = await undoOfNewest(page, changes, undoes);
   return rows(
     ...changes.map((change, index) => {
@@ -51,7 +51,7 @@ function differenceHtml(page: PageRequest, { name, was, is, isNew }: Difference,
   const { label } = fieldWords(page.words, name);
   const shown = (value: unknown) => shownHtml(valueShown(page, name, value, currency));
   if (isNew) return html`${label} !${shown(is)}`;
-  return html`!${page.words.changes.fromTo(html`${label}`, shown(was), shown(is))}`;
+  return html`!${page.words.latestChanges.fromTo(html`${label}`, shown(was), shown(is))}`;
 }
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/;
@@ -63,7 +63,7 @@ function valueShown(
   value: unknown,
   currency: string | null,
 ): Shown {
-  if (value === null || value === undefined) return words.changes.nothing;
+  if (value === null || value === undefined) return words.latestChanges.nothing;
   if (typeof value === 'number')
     return name === 'price' ? format.money(value, currency) : format.number(value);
   if (typeof value === 'string')
@@ -76,7 +76,7 @@ function valueShown(
 function partsShown(value: object, words: Words) {
   const parts = Object.entries(value).map(([name, one]) => {
     const text =
-      typeof one === 'object' ? (one === null ? words.changes.nothing : JSON.stringify(one)) : String(one);
+      typeof one === 'object' ? (one === null ? words.latestChanges.nothing : JSON.stringify(one)) : String(one);
     return `${fieldWords(words, name).label} ${valueWords(words, text)}`;
   });
   return parts.join(', ');

@@ -1,5 +1,5 @@
 /** Changes in the audit log. The arguments are HTML. */
-export const changes = {
+export const latestChanges = {
   none: 'Nothing was changed yet.',
   nothing: 'none',
   fromTo: (field: string, was: string, is: string) => `${field} from ${was} to ${is}`,

@@ -1,6 +1,6 @@
-import type { changes as en } from '../en/changes.ts';
+import type { latestChanges as en } from '../en/latest-changes.ts';
 
-export const changes: typeof en = {
+export const latestChanges: typeof en = {
   none: 'Noch wurde nichts geändert.',
   nothing: 'keine Angabe',
   fromTo: (field, was, is) => `${field} von ${was} auf ${is}`,
