@@ -7,7 +7,6 @@ import { afterAll, describe, expect } from 'vitest';
 import { switchOn } from '@floodgate/mail/actions';
 import { reserveBatch } from '@floodgate/registrations';
 import { BrowserPage, chromium } from '../harness/browser.ts';
-import { createBusyDoor } from '../harness/busy-door.ts';
 import { joinWaitingList } from '../harness/waiting-list.ts';
 import { commitBatch } from '../harness/committed-batch.ts';
 import { consoleTest } from '../harness/console-test.ts';
@@ -26,7 +25,6 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
   let page: BrowserPage;
   let gala: Fixture;
   let waitedFor: number;
-  let door: Awaited<ReturnType<typeof createBusyDoor>>;
   let owner: Awaited<ReturnType<typeof given.addOperator>>;
 
   test.beforeAll(async () => {
@@ -38,7 +36,6 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     await reserveBatch(given.database.db, randomUUID(), [reservationOf(gala, waitedFor)]);
     const contact = { fullName: 'Ada Waits', emailAddress: 'ada@example.com' };
     await joinWaitingList(given.database.db, gala, { organizedEventTicketID: waitedFor, contact }, null, 0);
-    door = await createBusyDoor(given.database);
     owner = await given.addOperator('owner');
     page = await BrowserPage.open();
     for (const domain of ['Page', 'Network', 'Runtime', 'Log']) await page.send(`${domain}.enable`);

@@ -1,7 +1,7 @@
 import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { sql } from 'kysely';
-import { isOf, soldSeats, type Subject } from './sold-seats.ts';
+import { isIn, isOf, soldSeats, type Period, type Subject } from './sold-seats.ts';
 import { countInWindows } from './windows.ts';
 
 /** The people of a ticket and partner that were expected, and those that came. */

@@ -123,7 +123,11 @@ async function firstHtml(page: PageRequest, eventId: number, first: readonly Pre
 }
 
 /** Returns seats by partner and ticket. */
-export async function seatsHtml(page: PageRequest, eventId: number, seats: CallOff['seats']) {
+export async function seatsHtml(
+  page: PageRequest,
+  eventId: number,
+  seats: readonly Pick<CallOff['seats'][number], 'partnerId' | 'ticketId' | 'sold' | 'held'>[],
+) {
   const { words, format } = page;
   const { jobs } = words;
   if (seats.length === 0) return '';

@@ -1,5 +1,5 @@
 import type { DescribedTicket } from '@floodgate/tickets/console';
-import { bar, buttonLink, Html, link, NOTHING, together, type Shown } from '../view/html.ts';
+import { bar, buttonLink, type Html, link, NOTHING, together, type Shown } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import type { Format } from '../view/format.ts';
 import type { Words } from '../words/index.ts';
