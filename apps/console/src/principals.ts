@@ -1,4 +1,4 @@
-import { statementFailure } from '@floodgate/database';
+import { statementFailure, type Database } from '@floodgate/database';
 import { findPrincipal, Forbidden, mayUseSomewhere } from '@floodgate/operators';
 import type { OperatorPrincipal, Scope } from '@floodgate/operators';
 import { Failure, InvalidInput, NotFound, QueueFull, sqlStateOf, type Logger } from '@floodgate/service';
@@ -97,12 +97,16 @@ export function addPrincipals(app: FastifyInstance, { db, cookies }: ConsoleCont
     // Another site could make the browser send the cookie.
     if (!token && !isFromHere(request)) throw new Refusal(403, 'The request comes from another site');
     const text = token ?? cookies.read(request, 'floodgate_session');
-    const found = text ? findPrincipal(db, text) : null;
-    // Without Postgres, these pages can be shown all the same.
-    request.operator = (await (needsNobody(request) ? found?.catch(() => null) : found)) ?? null;
+    request.operator = text ? await findSender(db, request, text) : null;
     // Before the body is read.
     if (!request.operator && !isOpen(request)) throw new Refusal(401, SIGN_IN_FIRST);
   });
+}
+
+/** Resolves to the sender of a request. Without Postgres, some pages can be shown to somebody unknown. */
+async function findSender(db: Database, request: FastifyRequest, text: string) {
+  const found = findPrincipal(db, text);
+  return (await (needsNobody(request) ? found.catch(() => null) : found)) ?? null;
 }
 
 /** Pages that are the same for everybody: the sign-in, and the documents with the runbook. */

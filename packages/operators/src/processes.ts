@@ -90,7 +90,10 @@ export function reportProcess(
 /** Returns the running processes. */
 export async function listProcesses(db: Database): Promise<RunningProcess[]> {
   const { running } = await readProcesses(db);
-  return running.map(({ silentMs: _, ...one }) => one);
+  return running.map((one) => {
+    const { silentMs: _, ...process } = one;
+    return process;
+  });
 }
 
 /** The processes that report, and those that have stopped to report and were not stopped. */

@@ -50,20 +50,20 @@ export function watchInstallation(
   afterProcesses: (state: InstallationState) => Promise<void>,
   clock = systemClock,
 ): Installation {
-  const parts = { processes: [] as Finding[], work: [] as Finding[], doors: [] as Finding[] };
+  const parts = { processes: [] as Finding[], doors: [] as Finding[] };
   let processes: Processes | undefined;
-  let work: Work | undefined;
   const strangers = measureStrangers();
   let failedReads = 0;
   let answersSince = clock.now();
-  let watchers = 0;
-  let workReadAt = -Infinity;
   const isDown = () => failedReads >= FAILED_READS;
+  const waiting = watchWork(db, clock);
 
   const state = (): InstallationState => ({
-    findings: isDown() ? [found('postgresDown', {})] : [...parts.processes, ...parts.work, ...parts.doors],
+    findings: isDown()
+      ? [found('postgresDown', {})]
+      : [...parts.processes, ...waiting.findings(), ...parts.doors],
     processes,
-    work,
+    work: waiting.work(),
     strangers: strangers.perSecond(),
   });
   async function lookAtProcesses() {
@@ -81,33 +81,59 @@ export function watchInstallation(
     await afterProcesses(state());
     return 'done' as const;
   }
-  async function lookAtWork() {
-    const isDue = clock.now() - workReadAt >= WORK_EVERY_MS;
-    if ((watchers === 0 && !isDue) || isDown()) return 'done' as const;
-    workReadAt = clock.now();
-    const read = await readWork(db).catch(() => undefined);
-    work = read ?? work;
-    parts.work = read ? findingsOfWork(read) : [found('figuresUnknown', {})];
-    return 'done' as const;
-  }
   const readDoors = watchDoors(db, () => shardIds(db), clock);
   async function lookAtDoors() {
     if (!isDown()) parts.doors = findingsOfDoors(await readDoors());
     return 'done' as const;
   }
-  const warn = throttledWarn('the console cannot read the state of the installation', clock);
-  const onError = (err: Error) => warn(log, { err });
-  const tasks = [
-    repeat(lookAtProcesses, PROCESSES_EVERY_MS, onError, clock),
-    repeat(lookAtWork, WATCHED_EVERY_MS, onError, clock),
-    repeat(lookAtDoors, DOORS_EVERY_MS, onError, clock),
-  ];
+  const stop = repeatAll(
+    [
+      [lookAtProcesses, PROCESSES_EVERY_MS],
+      [() => waiting.look(isDown()), WATCHED_EVERY_MS],
+      [lookAtDoors, DOORS_EVERY_MS],
+    ],
+    log,
+    clock,
+  );
   return {
     state,
+    watch: waiting.watch,
+    stop,
+  };
+}
+
+/** Reads what waits: every five seconds, and every second while somebody watches. */
+function watchWork(db: Database, clock: typeof systemClock) {
+  let findings: Finding[] = [];
+  let work: Work | undefined;
+  let watchers = 0;
+  let readAt = -Infinity;
+  return {
+    findings: () => findings,
+    work: () => work,
     watch: () => {
       watchers += 1;
       return () => void (watchers -= 1);
     },
-    stop: async () => void (await Promise.all(tasks.map((task) => task.stop()))),
+    look: async (isDown: boolean) => {
+      const isDue = watchers > 0 || clock.now() - readAt >= WORK_EVERY_MS;
+      if (!isDue || isDown) return 'done' as const;
+      readAt = clock.now();
+      const read = await readWork(db).catch(() => undefined);
+      work = read ?? work;
+      findings = read ? findingsOfWork(read) : [found('figuresUnknown', {})];
+      return 'done' as const;
+    },
   };
+}
+
+/** Repeats each look with its pause. Returns the function that stops them all. */
+function repeatAll(
+  looks: readonly (readonly [look: () => Promise<'done'>, everyMs: number])[],
+  log: Logger,
+  clock: typeof systemClock,
+) {
+  const warn = throttledWarn('the console cannot read the state of the installation', clock);
+  const tasks = looks.map(([look, everyMs]) => repeat(look, everyMs, (err) => warn(log, { err }), clock));
+  return async () => void (await Promise.all(tasks.map((task) => task.stop())));
 }
