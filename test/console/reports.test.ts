@@ -167,8 +167,8 @@ test('who came and who did not, when, and through which gate', async () => {
 test('while a report is being computed, its page says so and other pages are shown', async () => {
   const { eventId } = await createSales();
   const { cookie } = await given.addOperator('viewer');
-  const path = `/events/${eventId}/reports/sales`;
-  const request = () => given.request(path, { headers: { cookie } });
+  const at = `/events/${eventId}/reports/sales`;
+  const request = () => given.request(at, { headers: { cookie } });
   await given.db.transaction().execute(async (transaction) => {
     // No report can read the table until this ends. The head of the page does not need it.
     await sql`lock table ticket_prices in access exclusive mode`.execute(transaction);
@@ -187,7 +187,7 @@ test('while a report is being computed, its page says so and other pages are sho
       where relation = 'ticket_prices'::regclass and not granted`.execute(transaction);
     expect(rows[0]!.count).toBe(1);
   });
-  expect(textOf(await show(path, cookie))).toContain('4 Sold');
+  expect(textOf(await show(at, cookie))).toContain('4 Sold');
 });
 
 test('reports are in German, with amounts as German spreadsheets read them', async () => {
