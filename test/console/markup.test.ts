@@ -70,7 +70,11 @@ test('JSON with a property html is shown as text, wherever JSON is shown', async
     const health = await given.request('/health', { headers: { cookie } });
     return (await health.text()).includes('&#60;b&#62;marked');
   });
-  const examples = { ...(await createThings(given.database)), eventId: fixture.eventId, partnerId: fixture.partnerId };
+  const examples = {
+    ...(await createThings(given.database)),
+    eventId: fixture.eventId,
+    partnerId: fixture.partnerId,
+  };
   const jobId = await addJob(db, fixture);
   const paths = [
     ...addressesOf(given.pages, { ...examples, jobId }),

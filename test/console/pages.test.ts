@@ -101,7 +101,9 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     await waitUntil('the event is shown', () => evaluate<boolean>("document.title.startsWith('Gala')"));
     await tabTo('Stop sale');
     await press('Enter');
-    await waitUntil('the form is shown', () => evaluate<boolean>("document.querySelector('form.fields') !== null"));
+    await waitUntil('the form is shown', () =>
+      evaluate<boolean>("document.querySelector('form.fields') !== null"),
+    );
     await tabTo(await evaluate<string>("document.querySelector('form.fields p button').textContent.trim()"));
     await press('Enter');
     await waitUntil('the event is shown again', () => evaluate<boolean>("document.title.startsWith('Gala')"));

@@ -64,7 +64,13 @@ test('the page of a partner says why it was refused in the last hour, and what t
 test('forged counts of an API break no page', async () => {
   const { partnerId } = await createFixture(given.db);
   const { cookie } = await given.addOperator('viewer');
-  for (const facts of [{ refusedPartners: { [partnerId]: '<b>' } }, { refusedPartners: [1] }, 'text', [], null])
+  for (const facts of [
+    { refusedPartners: { [partnerId]: '<b>' } },
+    { refusedPartners: [1] },
+    'text',
+    [],
+    null,
+  ])
     await sql`
       insert into processes (id, service, version, host, facts)
       values (gen_random_uuid(), 'api', '1', 'forged', ${JSON.stringify(facts)}::jsonb)`.execute(given.db);

@@ -102,7 +102,16 @@ const BELONGS = {
   // With the ids of batches. Without them, it is for all events.
   batchIds: ['batchRedrive'],
   // They show what belongs to the events of the caller.
-  list: ['attendeeFind', 'auditList', 'batchFailed', 'consumerFailing', 'eventList', 'mailBacklog', 'mailStatus', 'webhookListAll'],
+  list: [
+    'attendeeFind',
+    'auditList',
+    'batchFailed',
+    'consumerFailing',
+    'eventList',
+    'mailBacklog',
+    'mailStatus',
+    'webhookListAll',
+  ],
   'no event': [
     'accessList',
     'accessRevoke',

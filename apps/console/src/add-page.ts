@@ -26,7 +26,10 @@ export interface PageRequest {
   /** The address of the scanner for browsers. Undefined: not known. */
   doorUrl: string | undefined;
   /** Those of its path. The others are undefined. */
-  params: Record<'eventId' | 'ticketId' | 'partnerId' | 'webhookId' | 'passReference' | 'jobId' | 'gateId' | 'deviceId', string>;
+  params: Record<
+    'eventId' | 'ticketId' | 'partnerId' | 'webhookId' | 'passReference' | 'jobId' | 'gateId' | 'deviceId',
+    string
+  >;
   query: Texts;
   /** Its address. */
   url: string;

@@ -1,11 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 type CookieName =
-  | 'floodgate_session'
-  | 'floodgate_device'
-  | 'floodgate_sign_in'
-  | 'floodgate_language'
-  | 'floodgate_zone';
+  'floodgate_session' | 'floodgate_device' | 'floodgate_sign_in' | 'floodgate_language' | 'floodgate_zone';
 
 export type Cookies = ReturnType<typeof cookiesOf>;
 

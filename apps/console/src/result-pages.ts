@@ -158,7 +158,7 @@ async function previewPage(
   id: 'jobCancel' | 'jobResend',
 ) {
   const { about, parts } = await formPage(of, askedOf(of.operations)({ id }), given);
-  const people: readonly Partial<Record<"fullName" | "emailAddress" | "passReference", unknown>>[] = first;
+  const people: readonly Partial<Record<'fullName' | 'emailAddress' | 'passReference', unknown>>[] = first;
   return [
     html`<p class="sub">!${about instanceof Html ? about.text : html`${about ?? ''}`}</p>`,
     ...parts,

@@ -134,7 +134,8 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
     addSignIn(known, context, (request, reply, path, typed) =>
       path === NEW_EVENT ? showNewEvent(request, reply, typed) : showForm(request, reply, path, typed),
     );
-    for (const add of [addEventPages, addPeoplePages, addMessagePages, addJobPages, addDoorPages]) add(known, context);
+    for (const add of [addEventPages, addPeoplePages, addMessagePages, addJobPages, addDoorPages])
+      add(known, context);
     for (const add of [addPartnerPages, addWebhookPages, addDeliveryPages]) add(known, context);
     for (const add of [addAccessPages, addAuditPages, addReportPages]) add(known, context);
     for (const add of [addHealthPages, addLivePages]) add(known, context);

@@ -26,7 +26,8 @@ export const doorForms = {
       if (!device) return [];
       const { format, words } = page;
       const { name, received, lastCounter } = device;
-      if (given['lost'] === 'true') return [words.door.loseAbout(name, format.number(lastCounter - received))];
+      if (given['lost'] === 'true')
+        return [words.door.loseAbout(name, format.number(lastCounter - received))];
       const missing = lastCounter - received;
       return [
         words.about.device(name, format.number(received)),

@@ -60,12 +60,17 @@ export function eventHead(
   const tabs = Object.entries(TABS).filter(([, [, scope]]) => may(scope));
   return {
     title: event.name,
-    chips: together(stateChip(event, tickets, words, format, sellers), event.mode === 'test' ? chip('info', words.event.test) : NOTHING),
+    chips: together(
+      stateChip(event, tickets, words, format, sellers),
+      event.mode === 'test' ? chip('info', words.event.test) : NOTHING,
+    ),
     about: aboutEvent(event, words, format),
     path: [link('/', words.shell.pages.events)],
     actions: [
       buttonLink(`/live/${eventId}`, words.event.watch),
-      isSelling ? action(operations.ticketStopAll, { eventId }, words.event.stopSale, { kind: 'danger' }) : NOTHING,
+      isSelling
+        ? action(operations.ticketStopAll, { eventId }, words.event.stopSale, { kind: 'danger' })
+        : NOTHING,
       mayResume(event) ? action(operations.ticketResumeAll, { eventId }, words.event.resumeSale) : NOTHING,
     ],
     tabs: tabs.map(([name, [end]]): Tab => {

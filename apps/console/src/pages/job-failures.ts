@@ -53,8 +53,7 @@ function againLink(job: Job, { action, operations, words }: PageRequest) {
   if (isOpen(job) || filter.some(([, value]) => value === HIDDEN)) return NOTHING;
   const given = { eventId: job.eventId, ...Object.fromEntries(filter) };
   const { again } = words.jobs;
-  if (job.kind === 'call-off')
-    return action(operations.eventCallOff, { eventId: job.eventId }, again);
+  if (job.kind === 'call-off') return action(operations.eventCallOff, { eventId: job.eventId }, again);
   if (job.kind === 'cancel') return action(operations.jobCancel, given, again);
   // What was sent must not be sent twice.
   return NOTHING;

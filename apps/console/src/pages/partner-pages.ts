@@ -289,6 +289,13 @@ async function latestHtml(page: PageRequest, { id }: Partner) {
     html`<a href="${address('/audit', { subject })}">${texts.allChanges}</a>`,
     html`<a href="${address('/audit', { actor: subject })}">${texts.byPartner}</a>`,
   ];
-  const list = await changesHtml(page, latest, await namesIn(page, latest), { withUndo: true, empty: texts.noChanges });
-  return card(texts.changes, html`!${list}<p class="actions">!${all.join(' ')}</p>`);
+  const list = await changesHtml(page, latest, await namesIn(page, latest), {
+    withUndo: true,
+    empty: texts.noChanges,
+  });
+  return card(
+    texts.changes,
+    html`!${list}
+      <p class="actions">!${all.join(' ')}</p>`,
+  );
 }

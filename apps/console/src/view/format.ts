@@ -142,7 +142,9 @@ export class Format {
             ? ([ms / HOUR_MS, 'hour'] as const)
             : ([ms / DAY_MS, 'day'] as const);
     const maximumFractionDigits = amount < 10 && unit === 'second' ? 1 : 0;
-    return numberFormat(this.#locale, { style: 'unit', unit, unitDisplay, maximumFractionDigits }).format(amount);
+    return numberFormat(this.#locale, { style: 'unit', unit, unitDisplay, maximumFractionDigits }).format(
+      amount,
+    );
   }
 
   /** Returns how long ago a time is, or how long it is until then: "12 minutes ago", "in 2 hours". */
@@ -174,7 +176,8 @@ export class Format {
       [minutes % 60, 'minute'],
     ] as const;
     const first = parts.findIndex(([amount]) => amount > 0);
-    const shown = first === -1 ? parts.slice(-1) : parts.slice(first, first + 2).filter(([amount]) => amount > 0);
+    const shown =
+      first === -1 ? parts.slice(-1) : parts.slice(first, first + 2).filter(([amount]) => amount > 0);
     return shown.map(([amount, unit]) => this.#unit(amount, unit)).join(' ');
   }
 

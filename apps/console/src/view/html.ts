@@ -53,7 +53,9 @@ export const chip = (tone: Tone, text: string) => new Html(html`<span class="chi
 /** Returns a bar that is filled by this part of a whole. The numbers beside it say the same. */
 export function bar(part: number, whole: number) {
   const filled = whole > 0 ? Math.min(1, Math.max(0, part / whole)) : 0;
-  return new Html(html`<meter class="bar" min="0" max="1" value="${filled.toFixed(3)}" aria-hidden="true"></meter>`);
+  return new Html(
+    html`<meter class="bar" min="0" max="1" value="${filled.toFixed(3)}" aria-hidden="true"></meter>`,
+  );
 }
 
 /** Returns an alert, or nothing without a text. */
@@ -64,10 +66,7 @@ export const card = (heading: string, content: string, size: 3 | 4 | 5 | 6 | 7 |
   html`<section class="card s${size}">!${heading && html`<h2>${heading}</h2>`} !${content}</section>`;
 
 /** Returns cards in a grid. Empty ones are left out. */
-export const grid = (...cards: string[]) =>
-  html`<div class="grid">
-    !${cards.filter(Boolean)}
-  </div>`;
+export const grid = (...cards: string[]) => html`<div class="grid">!${cards.filter(Boolean)}</div>`;
 
 /** Returns a large number with its meaning below. */
 export const figure = (value: Shown, meaning: Shown) =>

@@ -42,5 +42,9 @@ export function viewerOf(request: FastifyRequest, cookies: Cookies): Viewer {
   const chosen = cookies.read(request, 'floodgate_language');
   const language = isLanguage(chosen) ? chosen : acceptedLanguage(request.headers['accept-language']);
   const zone = cookies.read(request, 'floodgate_zone');
-  return { language, words: WORDS[language], format: new Format(language, isZone(zone) ? zone : DEFAULT_ZONE) };
+  return {
+    language,
+    words: WORDS[language],
+    format: new Format(language, isZone(zone) ? zone : DEFAULT_ZONE),
+  };
 }

@@ -181,7 +181,10 @@ export const fields: Record<string, FieldWords> = {
   address: { label: 'Adresse', hint: 'Zum Beispiel erika@example.com' },
   token: { label: 'Text des QR-Codes', hint: 'Wie ein Scanner ihn liest, zum Beispiel FG2.04K2…' },
 
-  lost: { label: 'Das Gerät ist verloren', hint: 'Seine letzten Scans kommen nie an, und der Bericht sagt es' },
+  lost: {
+    label: 'Das Gerät ist verloren',
+    hint: 'Seine letzten Scans kommen nie an, und der Bericht sagt es',
+  },
 
   role: { label: 'Rolle', hint: 'Zum Beispiel Lesen. Keine: nur für Veranstaltungen mit eigener Rolle' },
   'operatorGrant.role': { label: 'Rolle', hint: 'Für diese Veranstaltung, zum Beispiel Einlassleitung' },

@@ -1,6 +1,7 @@
 /** Tickets and their sale. */
 export const tickets = {
-  taken: (title: string, taken: string, capacity: string) => `${title}: ${taken} of ${capacity} seats are taken.`,
+  taken: (title: string, taken: string, capacity: string) =>
+    `${title}: ${taken} of ${capacity} seats are taken.`,
   none: 'This event has no tickets yet.',
   add: 'Add ticket',
   change: 'Change',
