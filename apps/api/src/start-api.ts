@@ -38,6 +38,16 @@ const CLOSE_SHARE = 0.25;
 /** Nobody waits for a start: on a busy machine it is better late than repeated. */
 const START_WITHIN_MS = 10_000;
 
+/** Returns what a process with these capabilities reports about itself. */
+function factsOf(capabilities: readonly OpenCapability[]) {
+  const counted = {
+    refused: refusals,
+    refusedOf: refusalsOfEvents(),
+    refusedPartners: recentRefusals.read(),
+  };
+  return Object.assign(counted, ...capabilities.map((one) => one.facts?.())) as Record<string, unknown>;
+}
+
 /**
  * Opens the capabilities and listens. Throws UnsafeQueueError if the queue could lose jobs. The clock decides
  * about limits, breakers and the age of cached reads. Timeouts of connections and of the shutdown are real.
@@ -83,12 +93,7 @@ export async function startApi(config: ApiConfig, log: Logger, clock = systemClo
     opened.defer(() => open.close?.());
     capabilities.push(open);
   }
-  const ofAll = () => capabilities.map((one) => one.facts?.());
-  const facts = () =>
-    Object.assign(
-      { refused: refusals, refusedOf: refusalsOfEvents(), refusedPartners: recentRefusals.read() },
-      ...ofAll(),
-    ) as Record<string, unknown>;
+  const facts = () => factsOf(capabilities);
   const report = reportProcess(reads, { service: 'api', version: manifest.version }, facts);
   opened.defer(report.end);
   opened.defer(startPeriodicTasks([report], log, clock).stop);

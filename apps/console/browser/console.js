@@ -69,7 +69,7 @@ if (changing) {
     again();
   };
   // Without an answer, the console is asked again.
-  const again = () => setTimeout(() => look().catch(again), Number(changing.dataset.refresh));
+  const again = () => setTimeout(() => void look().catch(again), Number(changing.dataset.refresh));
   again();
 }
 

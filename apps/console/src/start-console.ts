@@ -16,7 +16,7 @@ import { addIdentityProvider, providerOf, type Provider } from './identity-provi
 import { findingsFor, noticesOf } from './installation/notices.ts';
 import { watchInstallation } from './installation/watch-installation.ts';
 import { addOperatorApi } from './operator-api.ts';
-import { operationsOf } from './operations.ts';
+import { operationsOf, type ConsoleContext } from './operations.ts';
 import { addAccessPages } from './pages/access-pages.ts';
 import { addAuditPages } from './pages/audit-pages.ts';
 import { addDeliveryPages } from './pages/delivery-pages.ts';
@@ -128,24 +128,30 @@ export async function startConsole(config: ConsoleConfig, log: Logger) {
   });
   await app.register(async (known) => {
     await known.register(formbody);
-    for (const add of [addPrincipals, addIdentityProvider]) add(known, context);
-    const showForm = addForms(known, context);
-    const showNewEvent = addNewEvent(known, context);
-    addSignIn(known, context, (request, reply, path, typed) =>
-      path === NEW_EVENT ? showNewEvent(request, reply, typed) : showForm(request, reply, path, typed),
-    );
-    for (const add of [addEventPages, addPeoplePages, addMessagePages, addJobPages, addDoorPages])
-      add(known, context);
-    for (const add of [addPartnerPages, addWebhookPages, addDeliveryPages]) add(known, context);
-    for (const add of [addAccessPages, addAuditPages, addReportPages]) add(known, context);
-    for (const add of [addHealthPages, addLivePages]) add(known, context);
-    for (const add of [addAccount, addPreferences]) add(known, context);
+    addPages(known, context);
     await addOperatorApi(known, context);
   });
   const baseUrl = await app.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
   log.info(`listening at ${baseUrl}`);
   return Object.assign(opened.move(), { baseUrl, pages });
 }
+
+/** Adds what people see, and who they are. */
+function addPages(app: FastifyInstance, context: ConsoleContext) {
+  for (const add of [addPrincipals, addIdentityProvider]) add(app, context);
+  const showForm = addForms(app, context);
+  const showNewEvent = addNewEvent(app, context);
+  addSignIn(app, context, (request, reply, path, typed) =>
+    path === NEW_EVENT ? showNewEvent(request, reply, typed) : showForm(request, reply, path, typed),
+  );
+  for (const add of PAGES) add(app, context);
+}
+
+const PAGES = [
+  ...[addEventPages, addPeoplePages, addMessagePages, addJobPages, addDoorPages, addReportPages],
+  ...[addPartnerPages, addWebhookPages, addDeliveryPages, addAccessPages, addAuditPages],
+  ...[addHealthPages, addLivePages, addAccount, addPreferences],
+];
 
 /** Serves the requests by route and status, their times, the connections to Postgres and the process itself. */
 function serveMetrics(app: FastifyInstance, db: Database, { CONSOLE_HOST, METRICS_PORT }: ConsoleConfig) {
