@@ -189,7 +189,7 @@ test('a wrong price is taken back on the page of the ticket by one button', asyn
   await perform(db, updateTicketAction, { ticketId, price: 19.9 }, 'Ada');
   const { page, text } = await open(path, cookie);
   expect(text).toMatch(/€19\.90 since .* Undo €199\.00 from the start/);
-  expect(text).toMatch(/Ada : Price from €199\.00 to €19\.90/);
+  expect(text).toMatch(/Ada changed the price of VIP from 199\.00 to 19\.90/);
   const [, form] = /<form class="inline"[^>]*action="\/do\/ticketUpdate">([\s\S]*?)<\/form>/.exec(page)!;
   const fields = Array.from(form!.matchAll(/name="(\w+)" value="([^"]*)"/g), ([, name, value]) => [
     name!,
@@ -264,7 +264,7 @@ test('after an event was moved, its page offers to tell the holders, until they 
   for (const at of [path, `/events/${eventId}`])
     expect((await open(at, cookie)).text).toContain('Tell the 12 holders');
   const { text } = await open(`${path}?done=eventUpdate`, cookie);
-  expect(text).toMatch(/Ada : Starts at from/);
+  expect(text).toMatch(/Ada changed the start of Moved from/);
   await perform(db, notifyHoldersAction, { eventId }, 'Ada');
   for (const at of [path, `/events/${eventId}`])
     expect((await open(at, cookie)).text).not.toContain('Tell the');

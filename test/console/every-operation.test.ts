@@ -59,7 +59,7 @@ const CALLS: [route: string, given?: object][] = [
   ['POST /events/{eventId}/mail/resend'],
   ['POST /events/{eventId}/notify-holders'],
   ['GET /events/{eventId}/notify-holders'],
-  ['GET /events/{eventId}/mail/summary'],
+  ['GET /events/{eventId}/mail'],
   ['GET /events/{eventId}/mail/preview'],
   ['GET /events/{eventId}/mail/failures'],
   ['GET /registrations/{passReference}/mails'],

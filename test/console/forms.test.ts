@@ -252,7 +252,9 @@ describe('what concerns many', () => {
     const path = `/do/eventCallOff?eventId=${fixture.eventId}`;
     const { page } = await operator.get(path);
     expect(page).toContain('Type the number 120 to confirm');
-    expect(page).toContain('120 registrations are cancelled. No pass opens the door any more.');
+    expect(page).toContain(
+      '120 registrations are cancelled, and those that come until the sale has stopped.',
+    );
     for (const confirmed of ['', '12']) {
       const refused = await operator.fill(path, { confirmed });
       expect([refused.status, refused.page.includes('the number above')]).toEqual([422, true]);

@@ -48,6 +48,7 @@ describe('who may do what', () => {
       'GET /events/{eventId}/mail',
       'GET /events/{eventId}/mail/failures',
       'GET /events/{eventId}/mail/preview',
+      'GET /events/{eventId}/mail/summary',
       'GET /events/{eventId}/notify-holders',
       'GET /events/{eventId}/operators',
       'GET /events/{eventId}/partners',
@@ -260,9 +261,7 @@ test('the pages lead to the allocations of a ticket, and to another attendee of 
   const { serial } = await commitBatch(given.database.db, fixture);
   const show = async (path: string) => (await given.request(path, { headers: { cookie } })).text();
   const [row] = await findRegistrations(given.database.db, [{ ...fixture, serial }]);
-  expect(await show(`/registrations?passReference=${passReferenceOf(row!)}`)).toContain(
-    '/do/registrationReplace?',
-  );
+  expect(await show(`/people/${passReferenceOf(row!)}`)).toContain('/do/registrationReplace?');
   const path = `/events/${fixture.eventId}/tickets/${row!.ticketId}`;
   expect(await show(`/events/${fixture.eventId}`)).toContain(path);
   expect(await show(path)).toContain('/do/ticketAllocate?');

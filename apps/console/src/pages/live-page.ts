@@ -109,6 +109,8 @@ async function actionsOf(
     tickets.filter(({ active }) => active),
     tickets.filter(({ active }) => !active),
   ];
+  // A sale that ended for good is not offered again.
+  const isOver = event.calledOffAt !== null || event.archivedAt !== null;
   const state = await findMailState(db, event);
   const danger = { kind: 'danger' } as const;
   return [
@@ -119,8 +121,10 @@ async function actionsOf(
         ...danger,
       }),
     ),
-    event.stoppedTickets ? action(operations.ticketResumeAll, { eventId }, live.resumeAll) : NOTHING,
-    ...stopped.slice(0, MOST_BUTTONS).map(({ id: ticketId, title }) =>
+    event.stoppedTickets && !isOver
+      ? action(operations.ticketResumeAll, { eventId }, live.resumeAll)
+      : NOTHING,
+    ...(isOver ? [] : stopped).slice(0, MOST_BUTTONS).map(({ id: ticketId, title }) =>
       action(operations.ticketUpdate, { ticketId, active: true }, live.resumeTicket(title), {
         part: 'resume',
       }),

@@ -128,6 +128,8 @@ export function valueHtml(name: string, value: unknown, telling: Telling): Shown
   if (typeof value === 'boolean') return valueWords(words, String(value));
   if (typeof value !== 'number') return objectText(value, telling);
   const kind = SUBJECT_FIELDS[name];
+  // The entry does not say in which currency.
+  if (name === 'price') return format.money(value, null);
   return kind === undefined ? format.number(value) : subjectHtml(`${kind}:${value}`, names, words);
 }
 
