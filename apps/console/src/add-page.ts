@@ -1,5 +1,5 @@
 import type { Database } from '@floodgate/database';
-import { findEvent } from '@floodgate/events';
+import { findEvent } from '@floodgate/events/console';
 import { Forbidden } from '@floodgate/operators';
 import type { Caller, Operation, OperatorPrincipal, Query, Scope } from '@floodgate/operators';
 import type { TObject } from '@sinclair/typebox';

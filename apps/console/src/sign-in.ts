@@ -5,7 +5,7 @@ import { html } from 'ghtml';
 import { keptTexts, textsOf, type Sent } from './forms/sent.ts';
 import type { Provider } from './identity-provider.ts';
 import type { ConsoleContext } from './operations.ts';
-import { address, alertHtml, type Texts } from './view/html.ts';
+import { address, alertHtml, link, type Texts } from './view/html.ts';
 import { sendPage } from './view/page.ts';
 import { pathOf } from './view/path-of.ts';
 import type { Words } from './words/index.ts';
@@ -66,7 +66,7 @@ function formHtml(
       !${next && hidden('next', next)} !${kept === undefined ? '' : hidden('kept', kept)}
       <p><button class="primary">${words.shell.signIn}</button></p>
     </form>
-    !${provider && html`<p><a href="${address('/sign-in/provider', { next })}">${signIn.at(provider.issuer.host)}</a></p>`}`;
+    !${provider && link(address('/sign-in/provider', { next }), signIn.at(provider.issuer.host)).text}`;
 }
 
 /** Answers with the page to sign in. */

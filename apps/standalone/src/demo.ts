@@ -82,7 +82,7 @@ async function readDemo(db: Database, file: string) {
   try {
     const demo = JSON.parse(await readFile(file, 'utf8')) as Demo;
     const access = await accessControl(db)(demo.secretKey, demo.eventRef);
-    return typeof access === 'object' ? demo : null;
+    return access.kind === 'partner' ? demo : null;
   } catch {
     return null; // missing, or edited by hand
   }

@@ -70,7 +70,8 @@ export async function readDoorCounts(db: Database, event: EventId): Promise<Door
 
 async function countByGateAndTicket(db: Database, { shardId, id }: EventId): Promise<Count[]> {
   const { rows } = await sql<Count>`
-    select c.gate_id as "gateId", c.ticket_id as "ticketId", t.title as ticket, c.area, c.admitted, c.inside, c.conflicts
+    select c.gate_id as "gateId", c.ticket_id as "ticketId", t.title as ticket, c.area,
+      c.admitted, c.inside, c.conflicts
     from (
       select a.gate_id, r.ticket_id, a.area, count(*)::integer as admitted,
         (count(*) filter (where a.left_at is null and a.again_of is null))::integer as inside,

@@ -8,7 +8,9 @@ import { findOutdated } from './outdated.ts';
 
 export { countSellers, type Seller } from './list-grants.ts';
 
-export type { Event } from './events.ts';
+export { createEventAction, updateEventAction } from './actions.ts';
+export { assertPrice, decimalsOf, isCurrency } from './currency.ts';
+export { findEvent, type Event } from './events.ts';
 
 const { actionOperation, listOperation, queryOperation } = operationsOn('events');
 

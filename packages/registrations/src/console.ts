@@ -19,7 +19,7 @@ import { findPrice } from './price/price-of.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { entryOf, findAttendee } from './status/find-registrations.ts';
 
-export { findEventsOfFailed };
+export { findEventsOfFailed, RegistrationFilter };
 export { findingsOfWork, readWork, type Work } from './finalize/findings.ts';
 export { passReferenceIn } from './find/search-terms.ts';
 export { guestOperations } from './guests/operations.ts';

@@ -7,6 +7,7 @@ import { listAllocations } from './allocations.ts';
 import { listPrices } from './prices.ts';
 import { describeTicket, findTicket, listTickets } from './tickets.ts';
 
+export { createTicketAction } from './actions.ts';
 export * from './sale-seconds.ts';
 export { readEventSales, saleOf, type SaleOfEvent } from './sale-of-event.ts';
 export { findEventOfTicket, type DescribedTicket } from './tickets.ts';

@@ -49,15 +49,13 @@ export function factsOf({ definition, part }: Asked): FormFacts {
   return definition.about ? { about: definition.about, ...part } : part;
 }
 
+/** Returns the name of the texts of a form. */
+export const textsOfForm = ({ definition, part, name }: Asked, given: Texts) =>
+  (part ?? definition).texts?.(given) ?? name;
+
 /** Returns the texts of a form. */
-export function wordsOfForm(
-  words: Words,
-  { operation, definition, part, name }: Asked,
-  given: Texts,
-): OperationWords {
-  const key = (part ?? definition).texts?.(given) ?? name;
-  return operationWords(words, operation, key);
-}
+export const wordsOfForm = (words: Words, asked: Asked, given: Texts): OperationWords =>
+  operationWords(words, asked.operation, textsOfForm(asked, given));
 
 /**
  * Returns what must be known before a form is shown, and is not given: by default what its path names, and its

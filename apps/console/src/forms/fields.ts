@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import { html } from 'ghtml';
-import { decimalsOf } from '@floodgate/events/currency';
+import { decimalsOf } from '@floodgate/events/console';
 import type { Format } from '../view/format.ts';
 import type { Viewer } from '../view/viewer.ts';
 import { fieldWords, ruleWords } from '../words/index.ts';

@@ -11,7 +11,7 @@ import { buttonLink, type Texts } from '../view/html.ts';
 import { pathOf } from '../view/path-of.ts';
 import { sendPage } from '../view/page.ts';
 import { ruleWords } from '../words/index.ts';
-import { askedOf, assertMayOpen, wordsOfForm, type Asked, type FormParams } from './asked.ts';
+import { askedOf, assertMayOpen, textsOfForm, wordsOfForm, type Asked, type FormParams } from './asked.ts';
 import { assertTyped, changedFields, Unchanged } from './changed-fields.ts';
 import { formPage, type Problem } from './form-html.ts';
 import { SentBody, textsOf, type Sent } from './sent.ts';
@@ -101,7 +101,7 @@ interface Submitted {
 
 /** Runs the operation of a form, and answers with what comes next. */
 async function done({ db }: ConsoleContext, reply: FastifyReply, { page, asked, given }: Submitted) {
-  const { operation, definition, name } = asked;
+  const { operation, definition } = asked;
   const back = pathOf(given['back']);
   await assertTyped(page, asked, given);
   const changed = changedFields(page, asked, given);
@@ -109,7 +109,8 @@ async function done({ db }: ConsoleContext, reply: FastifyReply, { page, asked, 
   const result = await operation.run(db, filled, callerOf(page.operator));
   if (result instanceof Response) return reply.send(result);
   const resultPage = resultPageOf(operation);
-  if (!resultPage) return reply.redirect(afterwards(definition.next?.(result, given) ?? back, name), 303);
+  const next = definition.next?.(result, given) ?? back;
+  if (!resultPage) return reply.redirect(afterwards(next, textsOfForm(asked, given)), 303);
   const { title } = wordsOfForm(page.words, asked, given);
   const onward = html`<p class="buttons">!${buttonLink(back, page.words.forms.continue, 'primary').text}</p>`;
   const parts = await resultPage(page, result, { given });

@@ -1,4 +1,4 @@
-import { RegistrationFilter } from '@floodgate/registrations/filter';
+import { RegistrationFilter } from '@floodgate/registrations/console';
 import { html } from 'ghtml';
 import { instantText } from '../forms/times.ts';
 import type { Texts } from '../view/html.ts';

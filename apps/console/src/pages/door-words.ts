@@ -1,5 +1,5 @@
 import type { CountedGate, DescribedDevice } from '@floodgate/door/console';
-import type { Event } from '@floodgate/events';
+import type { Event } from '@floodgate/events/console';
 import { html } from 'ghtml';
 import type { Format } from '../view/format.ts';
 import { chip, Html, together, NOTHING, type Shown, type Tone } from '../view/html.ts';
@@ -49,7 +49,10 @@ const TONES: Record<DescribedDevice['state'], Tone> = {
   active: 'ok',
 };
 
-/** Returns the state of a device. A silent one is marked. One that was never enrolled says until when its code is good. */
+/**
+ * Returns the state of a device. A silent one is marked. One that was never enrolled says until when its code is
+ * good.
+ */
 export function deviceState(device: DescribedDevice, { words: { door }, format }: Look, now = new Date()) {
   const { state, isSilent, codeExpiresAt, revokedAt } = device;
   if (isSilent) return chip('bad', door.silent);

@@ -1,5 +1,4 @@
-import type { Event } from '@floodgate/events';
-import { countSellers } from '@floodgate/events/console';
+import { countSellers, type Event } from '@floodgate/events/console';
 import { mayUse } from '@floodgate/operators';
 import { readEventSales, type SaleOfEvent } from '@floodgate/tickets/console';
 import { html } from 'ghtml';

@@ -1,5 +1,4 @@
-import type { Event } from '@floodgate/events';
-import type { Seller } from '@floodgate/events/console';
+import type { Event, Seller } from '@floodgate/events/console';
 import { saleOf, type DescribedTicket } from '@floodgate/tickets/console';
 import { html } from 'ghtml';
 import type { PageRequest, Show } from '../add-page.ts';

@@ -1,4 +1,4 @@
-import type { Event } from '@floodgate/events';
+import type { Event } from '@floodgate/events/console';
 import type { SaleOfEvent } from '@floodgate/tickets/console';
 import type { Format } from '../view/format.ts';
 import { chip, type Tone } from '../view/html.ts';

@@ -111,16 +111,28 @@ function whatHtml(page: PageRequest, form: NewEventForm) {
   const time = 'type="datetime-local"';
   return card(
     newEvent.what,
-    html`!${field(page, form, 'name', { label: settings.name, hint: newEvent.nameHint, attributes: 'required maxlength="255"' })}
+    html`!${field(page, form, 'name', {
+        label: settings.name,
+        hint: newEvent.nameHint,
+        attributes: 'required maxlength="255"',
+      })}
       !${field(page, form, 'venue', { label: settings.venue, hint: newEvent.venueHint })}
       <div class="columns">
         !${field(page, form, 'startsAt', { label: settings.starts, attributes: time })}
         !${field(page, form, 'endsAt', { label: settings.ends, attributes: time })}
-        !${field(page, form, 'timeZone', { label: settings.zone, hint: newEvent.zoneHint, attributes: 'list="timeZone-list"' })}
+        !${field(page, form, 'timeZone', {
+          label: settings.zone,
+          hint: newEvent.zoneHint,
+          attributes: 'list="timeZone-list"',
+        })}
         !${listOf('timeZone')}
       </div>
       <div class="columns">
-        !${field(page, form, 'currency', { label: settings.currency, hint: newEvent.currencyHint, attributes: 'list="currency-list"' })}
+        !${field(page, form, 'currency', {
+          label: settings.currency,
+          hint: newEvent.currencyHint,
+          attributes: 'list="currency-list"',
+        })}
         !${listOf('currency')}
         !${choice(page, form, 'mode', { label: settings.mode, hint: newEvent.modeHint, values: settings.modes })}
       </div>`,
@@ -188,7 +200,11 @@ function mailHtml(page: PageRequest, form: NewEventForm) {
       </fieldset>
       <div class="columns">
         !${choice(page, form, 'language', { label: settings.language, values: settings.languages })}
-        !${field(page, form, 'replyTo', { label: settings.replyTo, hint: newEvent.replyToHint, attributes: 'type="email"' })}
+        !${field(page, form, 'replyTo', {
+          label: settings.replyTo,
+          hint: newEvent.replyToHint,
+          attributes: 'type="email"',
+        })}
       </div>`,
   );
 }
@@ -199,7 +215,11 @@ function passesHtml(page: PageRequest, form: NewEventForm) {
     newEvent.passes,
     html`<div class="columns">
       !${field(page, form, 'passPrefix', { label: settings.prefix, hint: newEvent.prefixHint })}
-      !${choice(page, form, 'duplicatePolicy', { label: settings.duplicates, hint: newEvent.fixedHint, values: settings.policies })}
+      !${choice(page, form, 'duplicatePolicy', {
+        label: settings.duplicates,
+        hint: newEvent.fixedHint,
+        values: settings.policies,
+      })}
     </div>`,
   );
 }

@@ -1,10 +1,14 @@
 import { assertValid, type Action } from '@floodgate/audit';
 import { inTransaction } from '@floodgate/database';
-import type { Event } from '@floodgate/events';
-import { createEventAction, updateEventAction } from '@floodgate/events/actions';
-import { assertPrice, isCurrency } from '@floodgate/events/currency';
+import {
+  assertPrice,
+  createEventAction,
+  isCurrency,
+  updateEventAction,
+  type Event,
+} from '@floodgate/events/console';
 import { InvalidInput } from '@floodgate/service';
-import { createTicketAction } from '@floodgate/tickets/actions';
+import { createTicketAction } from '@floodgate/tickets/console';
 import type { Operation } from '@floodgate/operators';
 import type { TObject } from '@sinclair/typebox';
 import type { PageRequest } from '../add-page.ts';

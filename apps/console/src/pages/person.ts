@@ -1,4 +1,4 @@
-import type { Event } from '@floodgate/events';
+import type { Event } from '@floodgate/events/console';
 import { maskPassCodes } from '@floodgate/contract';
 import { InvalidInput } from '@floodgate/service';
 import { html } from 'ghtml';
@@ -43,7 +43,6 @@ export const showPerson: Show = async (page) => {
     path: [link('/people', people.title), link(`/events/${eventId}/attendees`, event?.name ?? eventId)],
     actions: actionsOf(known, page),
     parts: [
-      page.query['known'] ? html`<p class="done" role="status">${people.guestKnown}</p>` : '',
       grid(
         column(
           8,

@@ -1,4 +1,4 @@
-import { decimalsOf } from '@floodgate/events/currency';
+import { decimalsOf } from '@floodgate/events/console';
 import { html } from 'ghtml';
 import { Html } from './html.ts';
 

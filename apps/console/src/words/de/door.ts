@@ -85,7 +85,8 @@ export const door: typeof en = {
   goneNote:
     'Er ist endgültig außer Dienst. Um das Gerät wieder zu verwenden, melden Sie es als neuen Scanner an.',
   gathering:
-    'Was am Einlass geschah, wird zusammengestellt. Bei einer großen Veranstaltung dauert das einige Sekunden. Die Seite ' +
+    'Was am Einlass geschah, wird zusammengestellt. Bei einer großen Veranstaltung dauert das einige ' +
+    'Sekunden. Die Seite ' +
     'geht von selbst weiter.',
   conflictsAt: (count, time) => `Bekannte Konflikte um ${time}: ${count}.`,
   reload: 'Liste neu laden',
@@ -153,7 +154,8 @@ export const door: typeof en = {
   revokeAbout: (name) =>
     `${name} wird ab jetzt abgewiesen. Mit Netz löscht seine Seite ihre Daten. Das lässt sich nicht rückgängig machen.`,
   loseAbout: (name, waiting) =>
-    `${name} wird ab jetzt abgewiesen und als verloren gemeldet. Scans, die er nicht gesendet hat, sind verloren: Jetzt fehlen ` +
+    `${name} wird ab jetzt abgewiesen und als verloren gemeldet. Scans, die er nicht gesendet hat, ` +
+    `sind verloren: Jetzt fehlen ` +
     `${waiting}. Das lässt sich nicht rückgängig machen.`,
 };
 
@@ -171,6 +173,7 @@ export const doorFields = {
 } satisfies Record<string, FieldWords>;
 
 export const doorOperations = {
+  'deviceCreate/enrol': { link: 'Scanner anmelden', title: 'Scanner anmelden', button: 'Code erzeugen' },
   gateCreate: { link: 'Eingang hinzufügen', title: 'Eingang hinzufügen', button: 'Eingang hinzufügen' },
   gateUpdate: { link: 'Eingang ändern', title: 'Eingang ändern', button: 'Speichern' },
   deviceCreate: { link: 'Scanner anmelden', title: 'Scanner anmelden', button: 'Code erzeugen' },

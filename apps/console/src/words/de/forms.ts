@@ -24,7 +24,8 @@ export const forms: typeof en = {
   timesOfZone: 'Zeiten gelten in der Zone dieses Formulars. Ändern Sie die Zone, bleiben die Uhrzeiten.',
   noSuchTime: 'ein Datum mit Uhrzeit, zum Beispiel 2026-12-04 11:00',
   sessionEnded:
-    'Ihre Sitzung ist abgelaufen. Melden Sie sich an: Ihre Eingaben bleiben erhalten, und das Formular kommt ausgefüllt zurück.',
+    'Ihre Sitzung ist abgelaufen. Melden Sie sich an: Ihre Eingaben bleiben erhalten, und das ' +
+    'Formular kommt ausgefüllt zurück.',
   typeNumber: (count) => `Geben Sie zur Bestätigung die Zahl ${count} ein`,
   wrongNumber: 'die Zahl von oben, damit nichts Großes aus Versehen geschieht',
 };

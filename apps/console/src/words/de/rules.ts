@@ -63,14 +63,16 @@ export const rules: Record<string, string> = {
     'eine Notiz mit höchstens 255 Zeichen, ohne Steuerzeichen',
   'The types of entries to send, each at most once. Default: all types':
     'was gesendet wird, jedes höchstens einmal; ohne Auswahl: alles',
-  'The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several entries has at most 20 KiB':
+  ['The maximum number of entries in one message, from 1 to 500. Default: 100. A message with several ' +
+  'entries has at most 20 KiB']:
     'höchstens so viele Einträge in einer Nachricht, von 1 bis 500; ohne Angabe: 100. Eine Nachricht mit mehreren ' +
     'Einträgen hat höchstens 20 KiB',
   'Additional fields of each registration: `partnerReference`, your own reference. Default: none':
     'weitere Angaben zu jeder Registrierung: die Referenz des Partners; ohne Auswahl: keine',
   'First entry to send. start (default): the oldest entry that is kept. now: the next entry':
     'der erste Eintrag: der älteste, der aufbewahrt ist (Standard), oder der nächste',
-  'true: no message is sent until you resume the webhook, so you can configure the secret in your receiver first. Default: false':
+  ['true: no message is sent until you resume the webhook, so you can configure the secret in your ' +
+  'receiver first. Default: false']:
     'ja: Bis der Webhook fortgesetzt wird, geht keine Nachricht hinaus; so kann der Empfänger zuerst das Geheimnis ' +
     'eintragen. Standard: nein',
   'Number of hours during which messages are also signed with the previous secret, from 0 to 720. Default: 24':
@@ -79,11 +81,13 @@ export const rules: Record<string, string> = {
   // Guests.
   'Required, 1 to 255 characters after trimming, one of them visible, no control or text direction characters inside':
     'notwendig, 1 bis 255 Zeichen, eines davon sichtbar, ohne Steuerzeichen und Zeichen der Schreibrichtung',
-  'Required, an e-mail address of at most 254 characters, with only ASCII before the @ and a dot in the domain after it':
+  ['Required, an e-mail address of at most 254 characters, with only ASCII before the @ and a dot in ' +
+  'the domain after it']:
     'notwendig, eine E-Mail-Adresse mit höchstens 254 Zeichen, vor dem @ nur ASCII, danach eine Domain mit Punkt',
   'Optional, at most 32 characters of any kind, no control characters':
     'höchstens 32 Zeichen, ohne Steuerzeichen',
-  'Optional, your own reference such as an order number: 1 to 64 characters, no control or text direction characters. Several registrations may have the same':
+  ['Optional, your own reference such as an order number: 1 to 64 characters, no control or text ' +
+  'direction characters. Several registrations may have the same']:
     'eine eigene Referenz wie eine Bestellnummer: 1 bis 64 Zeichen, ohne Steuerzeichen und Zeichen der ' +
     'Schreibrichtung. Mehrere Registrierungen können dieselbe haben',
   'one visible character at least, and no text direction characters inside':
@@ -237,8 +241,9 @@ export const rulePatterns: readonly (readonly [rule: RegExp, text: string])[] = 
     '$1 bis $2 Zeichen, ohne Steuerzeichen und ohne Leerzeichen am Rand',
   ],
   [
-    /^(\d+) to (\d+) characters, no control characters, no space around them, without token:, partner: or device: at the start$/,
-    '$1 bis $2 Zeichen, ohne Steuerzeichen und ohne Leerzeichen am Rand, am Anfang weder token: noch partner: noch device:',
+    /^(\d+) to (\d+) characters, no control characters, no space around them, without token:.* at the start$/,
+    '$1 bis $2 Zeichen, ohne Steuerzeichen und ohne Leerzeichen am Rand, am Anfang weder token: noch ' +
+      'partner: noch device:',
   ],
   [/^(\d+) to (\d+) characters, or none$/, '$1 bis $2 Zeichen, oder leer'],
   [
@@ -255,8 +260,9 @@ export const rulePatterns: readonly (readonly [rule: RegExp, text: string])[] = 
   ],
   [/^of events:read, .*$/, 'mindestens ein Recht aus der Liste'],
   [
-    /^a guest list as CSV: a first row that names the columns, then a row per guest, at most (\d+) rows and (\d+) bytes$/,
-    'eine Gästeliste als CSV: eine erste Zeile mit den Spalten, dann eine Zeile je Gast, höchstens $1 Zeilen und $2 Bytes',
+    /^a guest list as CSV: a first row that names .* a row per guest, at most (\d+) rows and (\d+) bytes$/,
+    'eine Gästeliste als CSV: eine erste Zeile mit den Spalten, dann eine Zeile je Gast, höchstens ' +
+      '$1 Zeilen und $2 Bytes',
   ],
   [/^no such event: (\d+)$/, 'Die Veranstaltung $1 gibt es nicht.'],
   [/^event \d+ is not open to partner \d+$/, 'Die Veranstaltung ist für diesen Partner nicht offen.'],

@@ -16,7 +16,8 @@ export const sellers: typeof en = {
   noOthers: 'Alle Partner dürfen schon verkaufen.',
   askOwner: 'Wer für alle Veranstaltungen zuständig ist, kann weitere Partner verkaufen lassen.',
   aboutAllocations:
-    'Plätze, die für einen Partner zurückgelegt sind, verkauft niemand sonst. Ein Partner ohne Kontingent verkauft, was übrig ist.',
+    'Plätze, die für einen Partner zurückgelegt sind, verkauft niemand sonst. Ein Partner ohne ' +
+    'Kontingent verkauft, was übrig ist.',
   noAllocations: 'Für niemanden sind Plätze zurückgelegt, und niemand hat eine Grenze.',
   reserved: 'Zurückgelegt',
   cap: 'Höchstens',

@@ -46,7 +46,8 @@ export const settings: typeof en = {
   end: 'Archivieren oder absagen',
   archive: 'Veranstaltung archivieren',
   archiveFollows:
-    'Eine archivierte Veranstaltung steht nicht mehr in den Listen. Was verkauft ist, bleibt. Vorher müssen alle Tickets aus dem Verkauf sein.',
+    'Eine archivierte Veranstaltung steht nicht mehr in den Listen. Was verkauft ist, bleibt. Vorher ' +
+    'müssen alle Tickets aus dem Verkauf sein.',
   restore: 'Veranstaltung zurückholen',
   restoreFollows: 'Die Veranstaltung steht dann wieder in den Listen.',
   callOff: 'Veranstaltung absagen',

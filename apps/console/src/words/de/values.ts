@@ -2,8 +2,6 @@ import { doorValues } from './door.ts';
 
 /** Words that stand for states and choices. A field can have a word of its own for one: "role.none". */
 export const values: Record<string, string> = {
-  name: 'Name',
-  queued: 'eingereiht',
   true: 'ja',
   false: 'nein',
   none: 'keine Angabe',

@@ -85,7 +85,8 @@ export const door = {
   lose: 'Report as lost',
   goneNote: 'It is out of service for good. To use the device again, enrol it as a new scanner.',
   gathering:
-    'What happened at the door is being gathered. For a large event this takes some seconds. The page goes on by itself.',
+    'What happened at the door is being gathered. For a large event this takes some seconds. The ' +
+    'page goes on by itself.',
   conflictsAt: (count: string, time: string) => `Conflicts known at ${time}: ${count}.`,
   reload: 'Load the list again',
   twiceTitle: 'Seats that let in two people, the latest first',
@@ -150,7 +151,8 @@ export const door = {
   revokeAbout: (name: string) =>
     `${name} is refused from now on. With a network, its page erases its data. This cannot be undone.`,
   loseAbout: (name: string, waiting: string) =>
-    `${name} is refused from now on, and reported as lost. Scans that it has not sent are lost: ${waiting} are missing now. ` +
+    `${name} is refused from now on, and reported as lost. Scans that it has not sent are lost: ` +
+    `${waiting} are missing now. ` +
     'This cannot be undone.',
 };
 
@@ -168,6 +170,7 @@ export const doorFields = {
 } satisfies Record<string, FieldWords>;
 
 export const doorOperations = {
+  'deviceCreate/enrol': { link: 'Enrol a scanner', title: 'Enrol a scanner', button: 'Make the code' },
   gateCreate: { link: 'Add a gate', title: 'Add a gate', button: 'Add the gate' },
   gateUpdate: { link: 'Change the gate', title: 'Change the gate', button: 'Save' },
   deviceCreate: { link: 'Enrol a scanner', title: 'Enrol a scanner', button: 'Make the code' },

@@ -15,7 +15,8 @@ export const sellers = {
   noOthers: 'Every partner may sell it already.',
   askOwner: 'An operator of all events can let another partner sell it.',
   aboutAllocations:
-    'Seats that are reserved for a partner are sold by nobody else. A partner without an allocation sells what is left.',
+    'Seats that are reserved for a partner are sold by nobody else. A partner without an allocation ' +
+    'sells what is left.',
   noAllocations: 'No seats are reserved for one partner, and nobody has a limit.',
   reserved: 'Reserved',
   cap: 'At most',
