@@ -9,12 +9,15 @@ import { runJobs } from '../jobs/running.ts';
 
 const { test, given } = consoleTest();
 
-const JOB = /^\/jobs\/[0-9a-f-]{36}\?eventId=\d+$/;
+const JOB = /^\/jobs\/[0-9a-f-]{36}\?eventId=\d+&done=eventCallOff$/;
 
 const open = async (path: string, cookie: string) => {
   const answer = await given.request(path, { headers: { cookie } });
   return { status: answer.status, text: await answer.text() };
 };
+
+/** Returns the address of a job from that of the page after its form. */
+const withoutDone = (location: string) => location.replace(/&done=\w+$/, '');
 
 /** Returns the link of a page to a form. */
 function linkTo(text: string, form: string) {
@@ -48,7 +51,7 @@ test('an event is called off from its attendees: what follows, what is to pay ba
   await sql`update events set currency = 'EUR' where id = ${eventId}`.execute(db);
   const { cookie } = await given.addOperator('operator');
   const attendees = await open(`/events/${eventId}/attendees`, cookie);
-  const preview = await open(linkTo(attendees.text, 'eventCallOff/preview'), cookie);
+  const preview = await open(linkTo(attendees.text, 'eventCallOff'), cookie);
   for (const part of [
     'The sale of all tickets stops for good. On sale now: 1.',
     '120 registrations are cancelled, and those that come until the sale has stopped.',
@@ -75,7 +78,7 @@ test('an event is called off from its attendees: what follows, what is to pay ba
   expect(done.text).not.toContain('data-refresh');
   expect(done.text).not.toContain('/do/jobPause');
   expect(done.text).toContain('€5,988.00');
-  expect(unescaped((await open('/jobs', cookie)).text)).toContain(`href="${started.location}"`);
+  expect(unescaped((await open('/jobs', cookie)).text)).toContain(`href="${withoutDone(started.location)}"`);
 });
 
 test('what comes between preview and start is not treated, and a start on other numbers is refused with a new preview', async () => {
@@ -83,7 +86,7 @@ test('what comes between preview and start is not treated, and a start on other 
   const { db } = given.database;
   const { cookie } = await given.addOperator('operator');
   const list = await open(`/events/${fixture.eventId}/attendees?name=ann&state=confirmed`, cookie);
-  const preview = await open(linkTo(list.text, 'jobCancel/preview'), cookie);
+  const preview = await open(linkTo(list.text, 'jobCancel'), cookie);
   expect(preview.text).toContain('3 registrations are cancelled, also after the deadline.');
   expect(preview.text).toContain('Ann Lee');
   // Fewer than 100 need not be typed.
@@ -113,7 +116,7 @@ test('a job is paused, goes on, and is ended early; each form says what follows'
   const { eventId } = await soldEvent(5);
   const { cookie } = await given.addOperator('operator');
   const list = await open(`/events/${eventId}/attendees?state=confirmed`, cookie);
-  const preview = await open(linkTo(list.text, 'jobCancel/preview'), cookie);
+  const preview = await open(linkTo(list.text, 'jobCancel'), cookie);
   const { location } = await send(preview.text, cookie);
   const press = async (id: string, consequence: string) => {
     const form = await open(linkTo((await open(location, cookie)).text, id), cookie);
@@ -131,7 +134,7 @@ test('what a job could not do is listed with the reason, and can be tried again'
   const { db } = given.database;
   const { cookie } = await given.addOperator('operator');
   const list = await open(`/events/${fixture.eventId}/attendees?admitted=false`, cookie);
-  const preview = await open(linkTo(list.text, 'jobCancel/preview'), cookie);
+  const preview = await open(linkTo(list.text, 'jobCancel'), cookie);
   expect(preview.text).toContain('Seats that let in a person meanwhile are left out.');
   const { location } = await send(preview.text, cookie);
   const { rows } = await sql<{ serial: number }>`
@@ -147,7 +150,7 @@ test('what a job could not do is listed with the reason, and can be tried again'
   expect(text).toContain('The seat has let in a person.');
   expect(text).toContain(`GALA-${fixture.eventId}-${serial}-…`);
   expect(text).toContain('/do/registrationCancel?');
-  expect(linkTo(text, 'jobCancel/preview')).toContain('admitted=false');
+  expect(linkTo(text, 'jobCancel')).toContain('admitted=false');
 });
 
 test('passes are sent again by filter, and a preview says that e-mails are off', async () => {
@@ -155,7 +158,7 @@ test('passes are sent again by filter, and a preview says that e-mails are off',
   const { db } = given.database;
   const { cookie } = await given.addOperator('operator');
   const attendees = await open(`/events/${eventId}/attendees`, cookie);
-  const preview = await open(linkTo(attendees.text, 'jobResend/preview'), cookie);
+  const preview = await open(linkTo(attendees.text, 'jobResend'), cookie);
   expect(preview.text).toContain('2 attendees get the e-mail with their pass again.');
   expect(preview.text).toContain('E-mails of this event are off, so this cannot start.');
   expect((await send(preview.text, cookie)).status).toBe(409);
@@ -164,7 +167,7 @@ test('passes are sent again by filter, and a preview says that e-mails are off',
     body: new URLSearchParams({ eventId: String(eventId), fromNow: 'true' }),
     headers: { cookie },
   });
-  const ready = await open(linkTo(attendees.text, 'jobResend/preview'), cookie);
+  const ready = await open(linkTo(attendees.text, 'jobResend'), cookie);
   const { location } = await send(ready.text, cookie);
   await runJobs(db);
   expect((await open(location, cookie)).text).toContain('2 of 2 e-mails queued');
@@ -175,16 +178,16 @@ test('a preview of nothing says so, and an operator of an event sees its jobs on
   const owner = await given.addOperator('owner');
   const start = async ({ eventId }: Fixture) => {
     const list = await open(`/events/${eventId}/attendees?state=confirmed`, owner.cookie);
-    return (await send((await open(linkTo(list.text, 'jobCancel/preview'), owner.cookie)).text, owner.cookie))
+    return (await send((await open(linkTo(list.text, 'jobCancel'), owner.cookie)).text, owner.cookie))
       .location;
   };
   const [ofOwn, ofOther] = [await start(own), await start(other)];
   await runJobs(given.database.db);
-  const empty = `/do/jobCancel/preview?eventId=${own.eventId}&state=confirmed`;
+  const empty = `/do/jobCancel?eventId=${own.eventId}&state=confirmed`;
   expect((await open(empty, owner.cookie)).text).toContain('No registration meets the filter');
   const limited = await given.addOperator(null, { [own.eventId]: 'operator' });
   const text = unescaped((await open('/jobs', limited.cookie)).text);
-  expect(text).toContain(`href="${ofOwn}"`);
+  expect(text).toContain(`href="${withoutDone(ofOwn)}"`);
   expect(text).not.toContain(ofOther.slice(0, ofOther.indexOf('?')));
   expect((await open(ofOwn, limited.cookie)).status).toBe(200);
   expect((await open(ofOther, limited.cookie)).status).toBe(404);

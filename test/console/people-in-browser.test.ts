@@ -109,7 +109,7 @@ describe.skipIf(!chromium && !process.env['CI'])('people, e-mails and jobs in a 
   async function type(label: string, text: string) {
     await evaluate(`(() => {
       const label = [...document.querySelectorAll('label')].find((one) => one.innerText.trim() === ${JSON.stringify(label)});
-      const field = label?.control ?? document.querySelector('[aria-label=${JSON.stringify(label)}]');
+      const field = document.querySelector('input[aria-label=${JSON.stringify(label)}]') ?? label.control;
       field.focus();
       field.select();
     })()`);
@@ -207,9 +207,9 @@ describe.skipIf(!chromium && !process.env['CI'])('people, e-mails and jobs in a 
     'form-guests': `/do/guestImport?eventId=${gala.eventId}`,
     'form-holders': `/do/eventNotifyHolders?eventId=${gala.eventId}`,
     'form-enable': `/do/mailEnable?eventId=${gala.eventId}`,
-    'preview-cancel': `/do/jobCancel/preview?eventId=${gala.eventId}&state=confirmed`,
-    'preview-resend': `/do/jobResend/preview?eventId=${gala.eventId}`,
-    'preview-call-off': `/do/eventCallOff/preview?eventId=${gala.eventId}`,
+    'preview-cancel': `/do/jobCancel?eventId=${gala.eventId}&state=confirmed`,
+    'preview-resend': `/do/jobResend?eventId=${gala.eventId}`,
+    'preview-call-off': `/do/eventCallOff?eventId=${gala.eventId}`,
   });
 
   const looks = [

@@ -174,14 +174,9 @@ test('the page of a person tells the whole story with authors, and links to what
   const { cookie } = await given.addOperator('operator');
   const { status, text } = await open(pathOf(replaced.passReference), cookie);
   expect(status).toBe(200);
-  for (const part of [
-    '<h1>Eve Later',
-    'Stehplatz',
-    '49.90',
-    'order A-4711',
-    'The seat was given to another attendee',
-  ])
+  for (const part of ['Stehplatz', '49.90', 'order A-4711', 'The seat was given to another attendee'])
     expect(text).toContain(part);
+  expect(text).toMatch(/<h1[^>]*>Eve Later/);
   expect(text).toContain('by grace');
   expect(text).toMatch(/Same order A-4711[\s\S]*Jörg Groß/);
   for (const id of ['mailResend', 'registrationCorrect', 'registrationReplace', 'registrationCancel'])

@@ -3,6 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import type { PageRequest } from '../add-page.ts';
 import { filledInput, type Operations } from '../operations.ts';
 import { aboutCallOff, aboutCancelJob, aboutResendJob } from '../pages/job-preview.ts';
+import { jobPath } from '../pages/jobs.ts';
 import type { Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
 import { eventName, jobOf } from './subjects.ts';
@@ -53,7 +54,7 @@ const startForm = <Preview extends { count: number; upTo: number }>(
     const found = await previewOf(page, given);
     return found ? previewHtml(page, found, given) : '';
   },
-  next: ({ id }: { id: string }) => `/jobs/${id}`,
+  next: jobPath,
 });
 
 const ALL_FILTERS = [
@@ -74,18 +75,22 @@ const ALL_FILTERS = [
 
 const aboutEvent = async (page: PageRequest, given: Texts) => [await eventName(page, given)];
 
-/** Resolves to what a job does, and how far it is. */
-async function aboutJob(page: PageRequest, given: Texts) {
-  const job = await jobOf(page, given);
-  if (!job) return [];
-  const { format, words } = page;
-  const kind = words.values[`job.${job.kind}`] ?? job.kind;
-  const event = await eventName(page, { eventId: String(job.eventId) });
-  return [
-    `${kind} · ${event}`,
-    words.about.job(format.number(job.done + job.failed), format.number(job.total)),
-  ];
-}
+/** Returns what says what a job does, how far it is, and what follows for the registrations that are left. */
+const aboutJob =
+  (follows: (about: PageRequest['words']['about'], left: string) => string) =>
+  async (page: PageRequest, given: Texts) => {
+    const job = await jobOf(page, given);
+    if (!job) return [];
+    const { format, words } = page;
+    const treated = job.done + job.failed;
+    const kind = words.values[`job.${job.kind}`] ?? job.kind;
+    const event = await eventName(page, { eventId: String(job.eventId) });
+    return [
+      `${kind} · ${event}`,
+      words.about.job(format.number(treated), format.number(job.total)),
+      follows(words.about, format.number(Math.max(0, job.total - treated))),
+    ];
+  };
 
 export const jobForms = {
   jobCancelPreview: { fields: ALL_FILTERS, about: aboutEvent },
@@ -93,10 +98,7 @@ export const jobForms = {
   jobCancel: startForm(cancelPreview, aboutCancelJob),
   jobResend: startForm(resendPreview, aboutResendJob),
   eventCallOff: startForm(callOffPreview, aboutCallOff),
-  jobPause: { about: aboutJob },
-  jobResume: { about: aboutJob },
-  jobAbort: {
-    isDangerous: true,
-    about: async (page, given) => [...(await aboutJob(page, given)), page.words.about.jobAbort],
-  },
+  jobPause: { about: aboutJob((about) => about.jobPause) },
+  jobResume: { about: aboutJob((about) => about.jobResume) },
+  jobAbort: { isDangerous: true, about: aboutJob((about, left) => about.jobAbort(left)) },
 } satisfies FormDefinitions;

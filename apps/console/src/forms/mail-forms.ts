@@ -1,8 +1,11 @@
 import type { PageRequest } from '../add-page.ts';
 import type { Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
-import { aboutRegistration } from './registration-forms.ts';
+import { aboutSeat } from './registration-forms.ts';
 import { eventName, mailOf } from './subjects.ts';
+
+/** The kind of the e-mail with the pass. */
+const PASS = 'confirmation';
 
 /** Returns what says which event it is, and what happens to e-mails that wait, or that were sent. */
 const aboutWith =
@@ -19,7 +22,15 @@ export const mailForms = {
   mailDisable: { isDangerous: true, about: aboutWith((about, waiting) => about.mailDisable(waiting)) },
   mailPause: { about: aboutWith((about, waiting) => about.mailPause(waiting)) },
   mailResume: { about: aboutWith((about, waiting) => about.mailResume(waiting)) },
-  mailResend: { about: aboutRegistration },
+  mailResend: {
+    texts: ({ kind = PASS }) => (kind === PASS ? 'mailResend' : 'mailResend/other'),
+    about: aboutSeat(({ words }, { name, address }, { kind = PASS }) => {
+      const { about, messages } = words;
+      const kinds: Partial<Record<string, string>> = messages.kinds;
+      if (kind !== PASS) return [about.resendsOther(kinds[kind] ?? kind)];
+      return [name && address ? about.resends(name, address) : about.resendsPass];
+    }),
+  },
   mailResendAll: {
     isDangerous: true,
     concerns: async (page, given) => (await mailOf(page, given))?.sent ?? 0,

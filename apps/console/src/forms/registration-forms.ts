@@ -1,46 +1,77 @@
 import type { PageRequest } from '../add-page.ts';
+import { mailedText } from '../pages/job-preview.ts';
+import { personPath } from '../pages/names.ts';
 import type { Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
-import { eventName, partnerName, registrationOf } from './subjects.ts';
-
-/** Resolves to the sentence that says whose seat it is, of which ticket and event, and who sold it. */
-export async function aboutRegistration(page: PageRequest, given: Texts) {
-  const registration = await registrationOf(page, given);
-  if (!registration) return [];
-  const { passReference, eventId, ticketTitle, partnerId, admitted } = registration;
-  const person = await attendeeOf(page, given);
-  const event = await eventName(page, { eventId: String(eventId) });
-  const { about } = page.words;
-  return [
-    about.registration(person?.fullName ?? passReference, ticketTitle, event),
-    person?.fullName ? `${person.emailAddress ?? ''} · ${passReference}` : undefined,
-    partnerId ? about.soldBy(await partnerName(page, partnerId)) : undefined,
-    admitted && about.wasAdmitted,
-  ];
-}
+import { eventName, eventOf, registrationOf } from './subjects.ts';
 
 /** Resolves to the attendee of a registration. */
 async function attendeeOf({ read, operations }: PageRequest, { passReference = '' }: Texts) {
   return passReference ? read(operations.attendeeShow, { passReference }) : undefined;
 }
 
-const aboutWith =
-  (follows: (about: PageRequest['words']['about']) => string) => async (page: PageRequest, given: Texts) => [
-    ...(await aboutRegistration(page, given)),
-    follows(page.words.about),
+/** Resolves to a registration with its person and its event. A role may see the seat, and not who has it. */
+async function seatOf(page: PageRequest, given: Texts) {
+  const registration = await registrationOf(page, given);
+  if (!registration) return undefined;
+  const attendee = await attendeeOf(page, given);
+  const event = await eventOf(page, { eventId: String(registration.eventId) });
+  const { fullName: name, emailAddress: address } = attendee ?? {};
+  const who = name ?? registration.passReference;
+  return { registration, event, eventName: event?.name ?? '', name, address, who };
+}
+
+type Seat = NonNullable<Awaited<ReturnType<typeof seatOf>>>;
+type Sentences = (string | false | undefined)[];
+
+/** Returns the line that tells two people of one name apart. */
+const identity = ({ name, address, registration }: Seat) =>
+  name ? [address, registration.passReference].filter(Boolean).join(' · ') : undefined;
+
+/** Returns what says whose seat it is, of which ticket and event, who sold it, and what follows. */
+export const aboutSeat =
+  (follows: (page: PageRequest, seat: Seat, given: Texts) => Sentences) =>
+  async (page: PageRequest, given: Texts): Promise<Sentences> => {
+    const seat = await seatOf(page, given);
+    if (!seat) return [];
+    const { about } = page.words;
+    const { ticketTitle, partner, admitted } = seat.registration;
+    return [
+      about.registration(seat.who, ticketTitle, seat.eventName),
+      identity(seat),
+      about.soldBy(partner),
+      admitted && about.wasAdmitted,
+      ...follows(page, seat, given),
+    ];
+  };
+
+/** Resolves to what says whose registration is cancelled, and what follows for the person and the partner. */
+async function aboutCancel(page: PageRequest, given: Texts): Promise<Sentences> {
+  const seat = await seatOf(page, given);
+  if (!seat) return [];
+  const { about, jobs } = page.words;
+  const { ticketTitle, partner, price, admitted } = seat.registration;
+  return [
+    about.cancelled(seat.who, ticketTitle, seat.eventName),
+    identity(seat),
+    about.cancels,
+    price ? about.cancelsPaid(partner) : about.cancelsFree(partner),
+    mailedText(jobs, seat.event),
+    admitted && about.cancelsAdmitted,
   ];
+}
 
 /** Resolves to failed batches of what is given. */
 const failedOf = ({ read, operations }: PageRequest, { eventId, reason }: Texts) =>
   read(operations.batchFailed, { eventId: eventId || undefined, reason: reason || undefined });
 
 export const registrationForms = {
-  registrationCancel: { isDangerous: true, about: aboutWith((about) => about.cancels) },
-  registrationCorrect: { current: attendeeOf, about: aboutWith((about) => about.corrects) },
+  registrationCancel: { isDangerous: true, about: aboutCancel },
+  registrationCorrect: { current: attendeeOf, about: aboutSeat(({ words }) => [words.about.corrects]) },
   registrationReplace: {
     isDangerous: true,
-    about: aboutWith((about) => about.replaces),
-    next: ({ passReference }) => `/people/${encodeURIComponent(passReference)}`,
+    about: aboutSeat(({ words }, { who }) => [words.about.replaces(who)]),
+    next: ({ passReference }) => personPath(passReference),
   },
   guestAdd: { about: async (page, given) => [await eventName(page, given), page.words.about.guestAdd] },
   guestImport: {

@@ -5,6 +5,7 @@ import type { PageRequest } from '../add-page.ts';
 import type { Operations } from '../operations.ts';
 import { alertHtml, card, figure, grid, Html, link, rows, type Texts } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
+import type { Words } from '../words/index.ts';
 import { eventNames, partnerNames, personPath } from './names.ts';
 import { paybackHtml, settlementRows } from './payback.ts';
 import { registrationChip } from './states.ts';
@@ -16,13 +17,13 @@ type Resend = Awaited<ReturnType<Operations['jobResendPreview']>>;
 type CallOff = Awaited<ReturnType<Operations['eventCallOffPreview']>>;
 
 /** Returns whether attendees get an e-mail if an operator cancels registrations of an event. */
-function mailedText(
-  texts: { mailed: string; notMailed: string; notMailedTest: string },
+export function mailedText(
+  { willBe }: Words['jobs'],
   event: { mode: string; mailOperatorCancels: boolean } | undefined,
 ) {
   if (!event) return '';
-  if (event.mode === 'test') return texts.notMailedTest;
-  return event.mailOperatorCancels ? texts.mailed : texts.notMailed;
+  if (event.mode === 'test') return willBe.test;
+  return event.mailOperatorCancels ? willBe.mailed : willBe.notMailed;
 }
 
 /** Says what the cancellation of all that match a filter does, and shows the first of them. */
@@ -36,7 +37,7 @@ export async function aboutCancelJob(page: PageRequest, preview: Cancel, { admit
     willBe.cancel(format.number(count)),
     willBe.notUndone,
     willBe.partners,
-    mailedText({ ...willBe, notMailedTest: willBe.test }, event),
+    mailedText(words.jobs, event),
     preview.admitted ? willBe.admitted(format.number(preview.admitted)) : '',
     leavesAdmitted ? willBe.leaveAdmitted : '',
   ];
@@ -72,7 +73,7 @@ export async function aboutCallOff(page: PageRequest, preview: CallOff) {
     willBe.notUndone,
     willBe.released(format.number(held), format.number(waiting)),
     willBe.partners,
-    mailedText({ ...willBe, notMailedTest: willBe.test }, event),
+    mailedText(words.jobs, event),
   ];
   const settled = (await settlementRows(page, eventId)).map((row) => ({ ...row, amount: row.netAmount }));
   const amounts = settled.length > 0 ? card(jobs.toPayBack, paybackHtml(page, settled)) : '';

@@ -8,6 +8,7 @@ export const about: typeof en = {
   capacity: (taken) => `Sie kann nicht kleiner sein als die Zahl der vergebenen Plätze: ${taken}.`,
   price: (taken) =>
     `${counted(taken, 'Platz ist verkauft; er behält seinen Preis', 'Plätze sind verkauft; sie behalten ihren Preis')}. ` +
+    `${counted(taken, 'Platz ist verkauft; er behält seinen Preis', 'Plätze sind verkauft; sie behalten ihren Preis')}. ` +
     'Der neue Preis gilt für spätere Verkäufe.',
   sale: 'Außerhalb dieser Zeiten kann niemand einen Platz kaufen. Zurückgelegte Plätze können noch bestätigt werden.',
   texts: 'Partner zeigen diese Texte den Käufern.',
@@ -30,7 +31,8 @@ export const about: typeof en = {
   mail: 'Die Sprache der E-Mails an Teilnehmende, und wohin ihre Antworten gehen.',
   money: 'Die Währung bleibt, sobald ein Platz verkauft ist.',
   notifies: (sent) =>
-    `Eine E-Mail damit geht an alle, die einen älteren Termin oder Ort bekamen: höchstens ${counted(sent, 'Person', 'Personen')}.`,
+    `Eine E-Mail damit geht an alle, die einen älteren Termin oder Ort bekamen: höchstens ` +
+    `${counted(sent, 'Person', 'Personen')}.`,
   archive: 'Sie ist nicht mehr in den Listen. Registrierungen, E-Mails und Webhooks bleiben, wie sie sind.',
   restore: 'Sie ist wieder in den Listen.',
   grant: 'Der Partner kann die Veranstaltung sofort verkaufen, mit jedem offenen Schlüssel desselben Modus.',
@@ -38,7 +40,8 @@ export const about: typeof en = {
   revokeKeeps: 'Verkaufte Plätze bleiben gültig.',
   move: 'Nur eine Veranstaltung ohne Registrierungen, Webhooks, E-Mails, Eingänge und Kontingente kann umziehen.',
   partner: (name, keys, events) =>
-    `${name}: ${counted(keys, 'offener Schlüssel', 'offene Schlüssel')}, ${counted(events, 'Veranstaltung', 'Veranstaltungen')}.`,
+    `${name}: ${counted(keys, 'offener Schlüssel', 'offene Schlüssel')}, ` +
+    `${counted(events, 'Veranstaltung', 'Veranstaltungen')}.`,
   newPartner:
     'Er kann nichts verkaufen, bis er einen Schlüssel hat und eine Veranstaltung für ihn offen ist.',
   enables: 'Seine Schlüssel gelten wieder, und seine Webhooks laufen weiter.',
@@ -61,16 +64,21 @@ export const about: typeof en = {
   webhookDelete:
     'Seine Geheimnisse und die Liste der Versuche werden gelöscht. Das lässt sich nicht rückgängig machen.',
   mailEnable:
-    'Teilnehmende bekommen ihren Pass per E-Mail: alle, die noch keinen haben, und alle, die noch kommen.',
+    'Alle bekommen ihren Pass per E-Mail. Wer schon bestätigt ist, bekommt ihn ebenfalls, außer Sie wählen ' +
+    '„Nur für spätere Registrierungen“.',
   mailDisable: (waiting) =>
-    `Wartende E-Mails werden nicht gesendet: ${waiting}. Bis zum Einschalten bekommt niemand einen Pass per E-Mail.`,
-  mailPause: (waiting) => `E-Mails warten, bis Sie fortsetzen: ${waiting} jetzt, und alle, die dazukommen.`,
-  mailResume: (waiting) => `Wartende E-Mails werden jetzt gesendet: ${waiting}.`,
+    `Niemand bekommt mehr eine E-Mail, und was wartet, wird verworfen: ${counted(waiting, 'E-Mail', 'E-Mails')}. ` +
+    'Wer seinen Pass schon hat, bekommt ihn nach dem Einschalten nicht noch einmal.',
+  mailPause: (waiting) =>
+    `Bis Sie fortsetzen, wird keine weitere E-Mail gesendet. Was in der Schlange ist, wartet. Jetzt ` +
+    `warten: ${waiting}.`,
+  mailResume: (waiting) => `Was wartet, wird jetzt gesendet. Es warten: ${waiting}.`,
   mailResendAll: (sent) =>
     `${counted(sent, 'Person bekommt', 'Personen bekommen')} die E-Mail mit dem Pass noch einmal.`,
   mailTest: 'Sie zeigt, ob der Mailserver E-Mails dieses Dienstes annimmt.',
   mailUnsuppress:
-    'Der Mailserver dieser Adresse hat E-Mails endgültig abgelehnt. Jetzt wird es wieder versucht.',
+    'Der Mailserver dieser Adresse hat E-Mails endgültig abgelehnt. Ab jetzt gehen wieder E-Mails an sie; ' +
+    'die fehlende senden Sie bitte selbst erneut.',
   passVerify: 'Fügen Sie den Text des QR-Codes eines Passes ein.',
   passRotate: 'Neue Pässe werden mit dem neuen Schlüssel signiert. Vorhandene Pässe bleiben gültig.',
   passWithdraw: (key) =>
@@ -84,36 +92,45 @@ export const about: typeof en = {
   deviceMisses: (missing) =>
     `Scans, die nur auf dem Gerät sind: ${missing}. Es sendet sie, sobald es online ist.`,
   deviceRevoke:
-    'Es lässt niemanden mehr herein und löscht seine Daten, sobald es online ist. Das lässt sich nicht rückgängig machen.',
+    'Es lässt niemanden mehr herein und löscht seine Daten, sobald es online ist. Das lässt sich ' +
+    'nicht rückgängig machen.',
   registration: (person, ticket, event) => `${person}: ${[ticket, event].filter(Boolean).join(', ')}.`,
   soldBy: (partner) => `Verkauft von ${partner}.`,
   wasAdmitted: 'Über diesen Platz kam schon eine Person herein.',
+  resends: (person, address) => `${person} bekommt die E-Mail mit dem Pass noch einmal, an ${address}.`,
+  resendsPass: 'Die E-Mail mit dem Pass wird noch einmal gesendet.',
+  resendsOther: (kind) => `Die E-Mail „${kind}“ wird noch einmal gesendet.`,
+  cancelled: (person, ticket, event) =>
+    `Die Registrierung von ${person} für ${[event, `(${ticket})`].filter(Boolean).join(' ')} wird storniert.`,
   cancels:
-    'Der Pass öffnet die Tür nicht mehr, und der Platz kann wieder verkauft werden. Das lässt sich nicht rückgängig machen.',
+    'Der Pass öffnet die Tür nicht mehr, und der Platz kann wieder verkauft werden. Das lässt sich ' +
+    'nicht rückgängig machen.',
+  cancelsPaid: (partner) => `${partner} erfährt es per Webhook und Liste und zahlt den Preis zurück.`,
+  cancelsFree: (partner) => `${partner} erfährt es per Webhook und Liste.`,
+  cancelsAdmitted: 'Über diesen Platz wurde schon jemand eingelassen. Der Bericht des Einlasses behält das.',
   corrects:
-    'Der Pass bleibt gültig. Spätere E-Mails haben den neuen Text; senden Sie den Pass bei Bedarf neu.',
-  replaces: 'Der alte Pass öffnet die Tür nicht mehr. Die neue Person bekommt einen Pass.',
-  guestAdd: 'Der Gast bekommt einen Platz des Tickets und den Pass per E-Mail. Bezahlt wird nichts.',
+    'Der Pass bleibt gültig. Spätere E-Mails haben den neuen Text, jetzt wird keine gesendet; ' +
+    'senden Sie den Pass bei Bedarf neu.',
+  replaces: (person) =>
+    `${person} verliert den Platz, und der bisherige Pass öffnet die Tür nicht mehr. Die neue Person bekommt einen ` +
+    'eigenen Pass per E-Mail, wenn die E-Mails der Veranstaltung eingeschaltet sind.',
+  guestAdd:
+    'Der Gast bekommt einen Platz des Tickets, auch vor und nach dem Verkauf, und den Pass per E-Mail, wenn die ' +
+    'E-Mails der Veranstaltung eingeschaltet sind. Bezahlt wird nichts.',
   guestImport:
-    'Ein Probelauf sagt, was aus jeder Zeile würde, und registriert niemanden. Niemand wird doppelt registriert.',
+    'Ein Probelauf sagt, was aus jeder Zeile würde, und registriert niemanden. Niemand wird doppelt registriert, ' +
+    'auch wenn Sie die Liste noch einmal senden.',
   redrives: (batches, registrations) =>
     `Noch einmal versucht: ${counted(batches, 'gescheiterter', 'gescheiterte')} Stapel mit ` +
     `${counted(registrations, 'Registrierung', 'Registrierungen')}.`,
   matches: (count) => `${counted(count, 'Registrierung', 'Registrierungen')}.`,
-  cancelsAll:
-    'Ihre Pässe öffnen die Tür nicht mehr, und die Plätze können wieder verkauft werden. Die Partner erfahren es. ' +
-    'Das lässt sich nicht rückgängig machen.',
-  resendsAll: 'Alle bekommen die E-Mail mit dem Pass noch einmal.',
-  callOffStops: (tickets) => `Der Verkauf von ${counted(tickets, 'Ticket', 'Tickets')} stoppt, endgültig.`,
-  callOffCancels: (count) =>
-    `${counted(count, 'Registrierung wird', 'Registrierungen werden')} storniert. Kein Pass öffnet die Tür mehr.`,
-  callOffEnds: (held, waiting) =>
-    `Plätze in Warenkörben werden frei: ${held}. Wartelisten enden: ${counted(waiting, 'Person', 'Personen')}.`,
-  callOffTells:
-    'Die Partner erfahren es, und die Teilnehmenden so, wie es bei der Veranstaltung steht. ' +
-    'Das lässt sich nicht rückgängig machen.',
   job: (done, total) => `${done} von ${total} sind erledigt.`,
-  jobAbort: 'Was erledigt ist, bleibt. Der Rest bleibt, wie er ist.',
+  jobPause:
+    'Der Auftrag hält nach den Registrierungen an, die er gerade bearbeitet, und läuft weiter, wann Sie wollen.',
+  jobResume: 'Der Auftrag läuft dort weiter, wo er angehalten hat.',
+  jobAbort: (left) =>
+    'Der Auftrag endet jetzt und kann später nicht weiterlaufen. Was er getan hat, bleibt getan; ' +
+    `${counted(left, 'Registrierung bleibt, wie sie ist', 'Registrierungen bleiben, wie sie sind')}.`,
   operator: (name, role) => `${name}: ${role} für alle Veranstaltungen.`,
   newOperator: 'Ein Passwort wird einmal gezeigt, auf der nächsten Seite. Übergeben Sie es auf sicherem Weg.',
   role: 'Es gilt sofort, auch in offenen Sitzungen.',
@@ -121,7 +138,8 @@ export const about: typeof en = {
   operatorDisable: 'Alle Sitzungen der Person enden, und sie kann sich nicht mehr anmelden.',
   operatorEnable: 'Die Person kann sich wieder anmelden.',
   resetPassword:
-    'Das alte Passwort gilt nicht mehr, und alle Sitzungen enden. Das neue wird einmal gezeigt, auf der nächsten Seite.',
+    'Das alte Passwort gilt nicht mehr, und alle Sitzungen enden. Das neue wird einmal gezeigt, auf ' +
+    'der nächsten Seite.',
   signOut: 'Alle Sitzungen der Person enden. Sie kann sich wieder anmelden.',
   takesRole:
     'Die Person verliert, was die Rolle für diese Veranstaltung erlaubt. Eine Rolle für alle bleibt.',

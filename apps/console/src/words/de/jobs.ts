@@ -88,7 +88,8 @@ export const jobs: typeof en = {
     notUndone: 'Eine Stornierung lässt sich nicht rückgängig machen.',
     sale: (count) => `Der Verkauf aller Tickets endet endgültig. Jetzt im Verkauf: ${count}.`,
     released: (held, waiting) =>
-      `${held} gehaltene, in Warenkörben liegende oder angebotene Plätze werden freigegeben, und ${waiting} Einträge von Wartelisten enden.`,
+      `${held} gehaltene, in Warenkörben liegende oder angebotene Plätze werden freigegeben, und ` +
+      `${waiting} Einträge von Wartelisten enden.`,
     callOff: (count) =>
       `${count} Registrierungen werden storniert, auch solche, die bis zum Ende des Verkaufs noch kommen.`,
     again: 'Die Veranstaltung ist schon abgesagt. Ihre restlichen Registrierungen werden storniert.',
@@ -96,12 +97,5 @@ export const jobs: typeof en = {
     suppressed: 'Endgültig abgelehnte Adressen bekommen keine.',
     mailOff: 'Die E-Mails dieser Veranstaltung sind ausgeschaltet, deshalb kann das nicht starten.',
     mailPaused: 'Die E-Mails dieser Veranstaltung pausieren, deshalb warten sie, bis Sie fortfahren.',
-  },
-  forms: {
-    pause:
-      'Der Auftrag hält nach den Registrierungen an, die er gerade bearbeitet, und läuft weiter, wann Sie wollen.',
-    resume: 'Der Auftrag läuft dort weiter, wo er angehalten hat.',
-    abort: (left) =>
-      `Der Auftrag endet jetzt. Was er getan hat, bleibt getan; ${left} Registrierungen bleiben, wie sie sind. Er kann später nicht weiterlaufen.`,
   },
 };

@@ -115,17 +115,4 @@ export const messages: typeof en = {
   language: 'Sprache',
   languages: { en: 'Englisch', de: 'Deutsch' },
   retry: 'Alle nicht zugestellten Pässe erneut senden …',
-  forms: {
-    enable:
-      'Alle bekommen ihren Pass per E-Mail. Wer schon bestätigt ist, bekommt ihn ebenfalls, es sei denn, Sie wählen „nur spätere Registrierungen“.',
-    pause: 'Bis Sie fortfahren, wird keine weitere E-Mail gesendet. Was in der Schlange ist, wartet.',
-    resume: 'Was wartet, wird jetzt gesendet.',
-    disable:
-      'Niemand bekommt mehr eine E-Mail, und was wartet, wird verworfen. Wer seinen Pass schon hat, bekommt ihn nach dem Einschalten nicht noch einmal.',
-    notifyHolders: (when) =>
-      `Alle mit gültigem Pass bekommen eine E-Mail mit dem jetzigen Termin und Ort: ${when}.`,
-    test: 'Sie zeigt, dass der Mailserver E-Mails dieser Installation annimmt.',
-    resendAll: 'Alle, denen ein Pass gesendet wurde, bekommen ihn noch einmal.',
-    lift: 'Die Adresse wurde endgültig abgelehnt. Ab jetzt gehen wieder E-Mails an sie; die fehlende senden Sie bitte selbst erneut.',
-  },
 };

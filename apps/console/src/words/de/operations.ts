@@ -215,10 +215,11 @@ export const operations: Record<string, OperationWords> = {
     title: 'E-Mails einer Veranstaltung fortsetzen',
     button: 'Fortsetzen',
   },
-  mailResend: {
-    link: 'Pass erneut senden',
+  mailResend: { link: 'Pass erneut senden', title: 'Pass erneut senden', button: 'Jetzt senden' },
+  'mailResend/other': {
+    link: 'Erneut senden',
     title: 'Einer Person eine E-Mail erneut senden',
-    button: 'Erneut senden',
+    button: 'Jetzt senden',
   },
   mailResendAll: {
     link: 'Alle Pässe erneut senden',

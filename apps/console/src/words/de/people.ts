@@ -19,7 +19,6 @@ export const people: typeof en = {
     'Anfrage-ID niemanden. Fragen Sie den Partner nach der Bestellung oder der Passreferenz.',
   found: (count, isMore) => (isMore ? `Mehr als ${count} gefunden` : `${count} gefunden`),
   incomplete: 'Ältere Registrierungen werden noch in die Suche aufgenommen.',
-  checkPass: 'Einen Pass prüfen',
   columns: {
     name: 'Name',
     event: 'Veranstaltung',
@@ -66,8 +65,6 @@ export const people: typeof en = {
   sendAgain: 'Pass erneut senden',
   giveSeat: 'Platz jemand anderem geben',
   cancel: 'Stornieren',
-  guestKnown: 'Dieser Gast war schon registriert. Nichts wurde geändert.',
-  noAttendee: 'Der Platz hat noch niemanden.',
   story: {
     held: 'Eine Zeit lang gehalten',
     sold: 'Verkauft',
@@ -86,28 +83,6 @@ export const people: typeof en = {
   },
   actions: { 'mail.resend': 'E-Mail erneut eingereiht', 'guest.add': 'Als Gast registriert' },
   corrected: { name: 'Name', 'e-mail address': 'E-Mail-Adresse' },
-  forms: {
-    resend: (name, address) => `${name} bekommt die E-Mail mit dem Pass noch einmal, an ${address}.`,
-    resendNobody: 'Die E-Mail mit dem Pass wird noch einmal gesendet.',
-    resendOther: (kind) => `Die E-Mail „${kind}“ wird noch einmal gesendet.`,
-    correct: 'Der Pass bleibt gültig. Spätere E-Mails haben den neuen Text; jetzt wird keine gesendet.',
-    replace: (name) =>
-      `${name} verliert den Platz, und der bisherige Pass wird ungültig. Die neue Person bekommt einen eigenen Pass ` +
-      'per E-Mail, wenn die E-Mails der Veranstaltung eingeschaltet sind.',
-    cancel: (name, ticket, event) => `Die Registrierung von ${name} für ${event} (${ticket}) wird storniert.`,
-    cancelPass:
-      'Der Pass gilt am Einlass nicht mehr, und der Platz kann wieder verkauft werden. Das lässt sich nicht rückgängig machen.',
-    cancelPartner: (partner) => `${partner} erfährt es per Webhook und Liste und zahlt den Preis zurück.`,
-    cancelAdmitted: 'Über diesen Platz wurde schon jemand eingelassen. Der Bericht des Einlasses behält das.',
-    mailed: 'Wer eine Bestätigung bekommen hat, bekommt eine E-Mail über die Stornierung.',
-    notMailed: 'Es geht keine E-Mail hinaus: Die Einstellungen der Veranstaltung schließen sie aus.',
-    notMailedTest: 'Dies ist eine Testveranstaltung: Niemand bekommt eine E-Mail.',
-    guests:
-      'Jeder Gast wird einmal für den Veranstalter registriert, auch wenn Sie die Liste noch einmal senden. Probieren ' +
-      'Sie es zuerst aus: Dann sehen Sie, was aus jeder Zeile würde.',
-    guest:
-      'Der Gast wird für den Veranstalter registriert, auch vor und nach dem Verkauf, und belegt einen Platz des Tickets.',
-  },
   imported: {
     outcomes: {
       registered: 'registriert',

@@ -54,19 +54,26 @@ export const about = {
   webhookPause: 'No message is sent until you resume it. Nothing is lost for as long as entries are kept.',
   webhookResume: 'Messages continue where they stopped.',
   webhookDelete: 'Its secrets and its list of attempts are deleted. This cannot be undone.',
-  mailEnable: 'Attendees get their pass by e-mail: those who have none yet, and all who come.',
+  mailEnable:
+    'Each attendee gets the pass by e-mail. Those who were confirmed before get it as well, unless you choose ' +
+    '“Only for later registrations”.',
   mailDisable: (waiting: string) =>
-    `E-mails that wait are not sent: ${waiting}. Attendees get no pass by e-mail until e-mails are enabled again.`,
-  mailPause: (waiting: string) => `E-mails wait until you resume: ${waiting} now, and all that come.`,
-  mailResume: (waiting: string) => `E-mails that wait are sent now: ${waiting}.`,
+    `Nobody gets an e-mail any more, and what waits is dropped: ${counted(waiting, 'e-mail', 'e-mails')}. ` +
+    'Enabling them again sends nothing twice to those who have their pass.',
+  mailPause: (waiting: string) =>
+    `No further e-mail is sent until you resume. What is queued waits. Waiting now: ${waiting}.`,
+  mailResume: (waiting: string) => `What waits is sent now. Waiting: ${waiting}.`,
   mailResendAll: (sent: string) =>
     `${counted(sent, 'person gets the e-mail with the pass', 'people get the e-mail with their pass')} again.`,
   mailTest: 'It shows whether the mail server takes e-mails of this service.',
-  mailUnsuppress: 'The mail server of this address refused e-mails for good. E-mails are tried again.',
+  mailUnsuppress:
+    'The mail server of this address refused e-mails for good. From now on e-mails are sent to it again; ' +
+    'send the missing one yourself.',
   passVerify: 'Paste the text of the QR code of a pass.',
   passRotate: 'New passes are signed with the new key. Passes that people have stay valid.',
   passWithdraw: (key: string) =>
-    `All passes that key ${key} has signed become invalid, at once and for good. Send them again before the doors open.`,
+    `All passes that key ${key} has signed become invalid, at once and for good. Send them again ` +
+    `before the doors open.`,
   newGate: 'Gates with the same area count the same people.',
   gate: (name: string, admitted: string, inside: string) =>
     `${name}: let in here: ${admitted}, inside now: ${inside}.`,
@@ -81,26 +88,37 @@ export const about = {
     `${person}: ${[ticket, event].filter(Boolean).join(', ')}.`,
   soldBy: (partner: string) => `Sold by ${partner}.`,
   wasAdmitted: 'This seat has let in a person already.',
+  resends: (person: string, address: string) =>
+    `${person} gets the e-mail with the pass again, at ${address}.`,
+  resendsPass: 'The attendee gets the e-mail with the pass again.',
+  resendsOther: (kind: string) => `The e-mail “${kind}” is sent again.`,
+  cancelled: (person: string, ticket: string, event: string) =>
+    `The registration of ${person} for ${[event, `(${ticket})`].filter(Boolean).join(' ')} is cancelled.`,
   cancels: 'The pass no longer opens the door, and the seat can be sold again. This cannot be undone.',
-  corrects: 'The pass stays valid. Later e-mails have the new text; send the pass again if it is needed.',
-  replaces: 'The old pass no longer opens the door. The new person gets a pass.',
-  guestAdd: 'The guest gets a seat of the ticket, and the pass by e-mail. Nothing is paid.',
+  cancelsPaid: (partner: string) => `${partner} is told by webhook and list, and pays back the price.`,
+  cancelsFree: (partner: string) => `${partner} is told by webhook and list.`,
+  cancelsAdmitted: 'The seat has let in a person. The report of the doors keeps it.',
+  corrects:
+    'The pass stays valid. Later e-mails have the new text, and none is sent now; send the pass again if it is needed.',
+  replaces: (person: string) =>
+    `${person} loses the seat, and the old pass no longer opens the door. The new person gets a pass of their own ` +
+    'by e-mail, if e-mails of the event are on.',
+  guestAdd:
+    'The guest gets a seat of the ticket, also before and after the sale, and the pass by e-mail, if e-mails of the ' +
+    'event are on. Nothing is paid.',
   guestImport:
-    'A dry run says what would become of each row, and registers nobody. Nobody is registered twice.',
+    'A dry run says what would become of each row, and registers nobody. Nobody is registered twice, also if you ' +
+    'send the list again.',
   redrives: (batches: string, registrations: string) =>
-    `Tried again: ${counted(batches, 'failed batch', 'failed batches')} with ${counted(registrations, 'registration', 'registrations')}.`,
+    `Tried again: ${counted(batches, 'failed batch', 'failed batches')} with ` +
+    `${counted(registrations, 'registration', 'registrations')}.`,
   matches: (count: string) => `${counted(count, 'registration', 'registrations')}.`,
-  cancelsAll:
-    'Their passes no longer open the door, and the seats can be sold again. Partners are told. This cannot be undone.',
-  resendsAll: 'Each gets the e-mail with the pass again.',
-  callOffStops: (tickets: string) => `The sale of ${counted(tickets, 'ticket', 'tickets')} stops, for good.`,
-  callOffCancels: (count: string) =>
-    `${counted(count, 'registration is', 'registrations are')} cancelled. No pass opens the door any more.`,
-  callOffEnds: (held: string, waiting: string) =>
-    `Seats in baskets are released: ${held}. Waiting lists end: ${counted(waiting, 'person', 'people')}.`,
-  callOffTells: 'Partners are told, and attendees as the event says. This cannot be undone.',
   job: (done: string, total: string) => `${done} of ${total} are done.`,
-  jobAbort: 'What is done stays done. The rest is left as it is.',
+  jobPause: 'The job stops after the registrations that it is treating now, and goes on when you want.',
+  jobResume: 'The job goes on where it stopped.',
+  jobAbort: (left: string) =>
+    'The job ends now, and cannot go on later. What it has done stays done; ' +
+    `${counted(left, 'registration is left as it is', 'registrations are left as they are')}.`,
   operator: (name: string, role: string) => `${name}: ${role} of all events.`,
   newOperator: 'A password is shown once, on the next page. Hand it over in a safe way.',
   role: 'It applies at once, also to open sessions.',

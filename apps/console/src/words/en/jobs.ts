@@ -98,10 +98,4 @@ export const jobs = {
     mailOff: 'E-mails of this event are off, so this cannot start.',
     mailPaused: 'E-mails of this event are paused, so they wait until you resume them.',
   },
-  forms: {
-    pause: 'The job stops after the registrations that it is treating now, and goes on when you want.',
-    resume: 'The job goes on where it stopped.',
-    abort: (left: string) =>
-      `The job ends now. What it has done stays done; ${left} registrations are left as they are. It cannot go on later.`,
-  },
 };

@@ -77,17 +77,4 @@ export const messages = {
   language: 'Language',
   languages: { en: 'English', de: 'German' },
   retry: 'Send all undelivered passes again …',
-  forms: {
-    enable:
-      'Each attendee gets the pass by e-mail. Those who were confirmed before get it as well, unless you choose “only later registrations”.',
-    pause: 'No further e-mail is sent until you resume. What is queued waits.',
-    resume: 'What waits is sent now.',
-    disable:
-      'Nobody gets an e-mail any more, and what waits is dropped. Turning it on again sends nothing twice to those who have their pass.',
-    notifyHolders: (when: string) =>
-      `All holders of a valid pass get an e-mail with the present time and place: ${when}.`,
-    test: 'It shows that the mail server accepts e-mails of this installation.',
-    resendAll: 'Everybody to whom a pass was sent gets it again.',
-    lift: 'The address was refused for good before. E-mails are sent to it again from now on; send the missing one yourself.',
-  },
 };

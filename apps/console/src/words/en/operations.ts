@@ -131,7 +131,12 @@ export const operations: Record<string, OperationWords> = {
   mailDisable: { link: 'Disable e-mails', title: 'Send no e-mails to attendees', button: 'Disable e-mails' },
   mailPause: { link: 'Pause e-mails', title: 'Pause the e-mails of an event', button: 'Pause' },
   mailResume: { link: 'Resume e-mails', title: 'Resume the e-mails of an event', button: 'Resume' },
-  mailResend: { link: 'Send pass again', title: 'Send an e-mail to a person again', button: 'Send again' },
+  mailResend: { link: 'Send pass again', title: 'Send the pass again', button: 'Send it now' },
+  'mailResend/other': {
+    link: 'Send again',
+    title: 'Send an e-mail to a person again',
+    button: 'Send it now',
+  },
   mailResendAll: {
     link: 'Send all passes again',
     title: 'Send the passes of an event again',

@@ -18,7 +18,6 @@ export const people = {
     'partner for the order or the pass reference.',
   found: (count: string, isMore: boolean) => (isMore ? `More than ${count} found` : `${count} found`),
   incomplete: 'Older registrations are still being added to the search.',
-  checkPass: 'Check a pass',
   columns: {
     name: 'Name',
     event: 'Event',
@@ -65,8 +64,6 @@ export const people = {
   sendAgain: 'Send the pass again',
   giveSeat: 'Give the seat to somebody else',
   cancel: 'Cancel',
-  guestKnown: 'This guest was registered before. Nothing was changed.',
-  noAttendee: 'The seat has no attendee yet.',
   story: {
     held: 'Held for a while',
     sold: 'Sold',
@@ -88,29 +85,6 @@ export const people = {
     'guest.add': 'Registered as a guest',
   } as Record<string, string>,
   corrected: { name: 'name', 'e-mail address': 'e-mail address' } as Record<string, string>,
-  forms: {
-    resend: (name: string, address: string) => `${name} gets the e-mail with the pass again, at ${address}.`,
-    resendNobody: 'The attendee gets the e-mail with the pass again.',
-    resendOther: (kind: string) => `The e-mail “${kind}” is sent again.`,
-    correct: 'The pass stays valid. E-mails that are sent later have the new text; none is sent now.',
-    replace: (name: string) =>
-      `${name} loses the seat, and the pass of ${name} is revoked. The new person gets a pass of their own by e-mail, ` +
-      'if e-mails of the event are on.',
-    cancel: (name: string, ticket: string, event: string) =>
-      `The registration of ${name} for ${event} (${ticket}) is cancelled.`,
-    cancelPass:
-      'The pass is no longer valid at the door, and the seat can be sold again. This cannot be undone.',
-    cancelPartner: (partner: string) => `${partner} is told by webhook and list, and pays back the price.`,
-    cancelAdmitted: 'The seat has let in a person. The report of the doors keeps it.',
-    mailed: 'Attendees who got a confirmation get an e-mail about the cancellation.',
-    notMailed: 'The attendee gets no e-mail: the settings of the event exclude it.',
-    notMailedTest: 'This is a test event: no attendee gets an e-mail.',
-    guests:
-      'Each guest is registered once for the organizer, also if you send the list again. Try it first: then you see ' +
-      'what would become of each row.',
-    guest:
-      'The guest is registered for the organizer, also before and after the sale, and counts as a seat of the ticket.',
-  },
   imported: {
     outcomes: {
       registered: 'registered',
