@@ -50,7 +50,15 @@ function conflictProblems({ fixture, passes }: World, { conflicts }: DoorReport,
     const seat = passes.find((pass) => pass.reference === reference)?.seat;
     return truth.ties.has(`${area} ${seat}`);
   };
-  const reported = conflicts.filter(({ area, passReference }) => !isTiedKey(area, passReference));
+  // The model knows no names.
+  const nameless = ({ passReference, gate, device, at }: DoorReport['conflicts'][number]['first']) => {
+    return { passReference, gate, device, at };
+  };
+  const reported = conflicts
+    .filter(({ area, passReference }) => !isTiedKey(area, passReference))
+    .map(({ passReference, area, first, again }) => {
+      return { passReference, area, first: nameless(first), again: nameless(again) };
+    });
   const sideOf = ({ entry, door, date }: ScannedFact) => ({
     passReference: entry.pass.reference,
     gate: entry.gate.name,
