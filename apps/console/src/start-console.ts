@@ -148,9 +148,21 @@ function addPages(app: FastifyInstance, context: ConsoleContext) {
 }
 
 const PAGES = [
-  ...[addEventPages, addPeoplePages, addMessagePages, addJobPages, addDoorPages, addReportPages],
-  ...[addPartnerPages, addWebhookPages, addDeliveryPages, addAccessPages, addAuditPages],
-  ...[addHealthPages, addLivePages, addAccount, addPreferences],
+  addEventPages,
+  addPeoplePages,
+  addMessagePages,
+  addJobPages,
+  addDoorPages,
+  addReportPages,
+  addPartnerPages,
+  addWebhookPages,
+  addDeliveryPages,
+  addAccessPages,
+  addAuditPages,
+  addHealthPages,
+  addLivePages,
+  addAccount,
+  addPreferences,
 ];
 
 /** Serves the requests by route and status, their times, the connections to Postgres and the process itself. */
