@@ -39,7 +39,8 @@ export const reports: typeof en = {
   upTo: (day) => `bis ${day}`,
   inZone: (zone) => `Tage der Zone ${zone}`,
   computing: (seats) =>
-    `Der Bericht wird aus den Verkäufen der Veranstaltung berechnet (${seats} Plätze). Bei einer großen Veranstaltung dauert ` +
+    `Der Bericht wird aus den Verkäufen der Veranstaltung berechnet (${seats} Plätze). Bei einer ` +
+    `großen Veranstaltung dauert ` +
     'das einige Sekunden. Die Seite geht von selbst weiter.',
   reload: 'Jetzt nachsehen',
   asOf: (time) => `Berechnet um ${time}.`,

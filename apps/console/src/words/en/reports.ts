@@ -37,7 +37,8 @@ export const reports = {
   upTo: (day: string) => `up to ${day}`,
   inZone: (zone: string) => `days of the zone ${zone}`,
   computing: (seats: string) =>
-    `The report is being computed from the sales of the event (${seats} seats). For a large event this takes some seconds. ` +
+    `The report is being computed from the sales of the event (${seats} seats). For a large event ` +
+    `this takes some seconds. ` +
     'The page goes on by itself.',
   reload: 'Look now',
   asOf: (time: string) => `Computed at ${time}.`,
