@@ -11,9 +11,7 @@ const { test, given } = consoleTest();
 /** Returns the addresses of all pages and streams about something of an event. */
 const pagesOf = (things: ThingsOfEvent) => {
   const routes = given.pages.filter((route) => /:(eventId|ticketId|webhookId|passReference)/.test(route));
-  const query = `?passReference=${encodeURIComponent(things.passReference)}`;
-  // This one names the person in its query.
-  return addressesOf(routes, { ...things }).map((path) => (path.endsWith('/story') ? path + query : path));
+  return addressesOf(routes, { ...things });
 };
 
 /** Opens a page. A stream is not read to its end. */

@@ -70,16 +70,14 @@ test('JSON with a property html is shown as text, wherever JSON is shown', async
     const health = await given.request('/health', { headers: { cookie } });
     return (await health.text()).includes('&#60;b&#62;marked');
   });
-  const examples = {
-    ...(await createThings(given.database)),
-    eventId: fixture.eventId,
-    partnerId: fixture.partnerId,
-  };
+  const things = { ...(await createThings(given.database)), partnerId: fixture.partnerId };
   const jobId = await addJob(db, fixture);
+  const ofEvent = given.pages.filter((route) => /^[^:]*:eventId[^:]*$/.test(route));
   const paths = [
-    ...addressesOf(given.pages, { ...examples, jobId }),
+    ...addressesOf(given.pages, { ...things, jobId }),
+    ...addressesOf(ofEvent, { eventId: fixture.eventId, passReference: things.passReference }),
     `/audit?subject=event:${fixture.eventId}`,
-  ];
+  ].filter((path) => !path.startsWith(`/events/${fixture.eventId}/door/story`));
   const shown: Record<string, string> = {};
   for (const path of paths.filter((one) => !one.startsWith('/sign-in/'))) {
     const abort = new AbortController();

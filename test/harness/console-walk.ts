@@ -43,15 +43,23 @@ interface OpenApiOperation {
  */
 export function addressesOf(routes: readonly string[], examples: Examples): string[] {
   return routes
-    .filter((route) => !route.startsWith('/do/') && !route.includes('*'))
+    .filter((route) => !route.startsWith('/do/') && !route.includes('*') && !OLD.includes(route))
     .map((route) =>
-      route.replaceAll(/:(\w+)/g, (_, name: string) => {
+      (route + (QUERIES[route] ?? '')).replaceAll(/:(\w+)/g, (_, name: string) => {
         const example = examples[name];
         if (example === undefined) throw new Error(`${route}: no example for ${name}`);
         return encodeURIComponent(String(example));
       }),
     );
 }
+
+/** Addresses of earlier releases, which lead to other pages. */
+const OLD = ['/attendees', '/registrations'];
+
+/** Pages that name in their query what they are about. */
+const QUERIES: Readonly<Record<string, string>> = {
+  '/events/:eventId/door/story': '?passReference=:passReference',
+};
 
 /** Returns the addresses of all forms, and of all their parts, with the things that they are about. */
 export function formsOf(operations: readonly DocumentedOperation[], examples: Examples): string[] {
