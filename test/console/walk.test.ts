@@ -177,7 +177,14 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
     const before = page.events('Page.loadEventFired').length;
     await page.send('Page.navigate', { url: `${given.consoleUrl}${at}` });
     await waitUntil('the page is loaded', () => page.events('Page.loadEventFired').length > before);
+    await waitUntil('the page has what it computes', async () => !(await asksAgain(at)));
   }
+
+  /** Resolves to whether a page is loaded again by itself: while it is, nothing can be looked at. */
+  const asksAgain = (at: string) =>
+    page.evaluate<boolean>(
+      `fetch(${JSON.stringify(at)}).then(({ headers }) => headers.has('refresh')).catch(() => true)`,
+    );
 
   async function lookLike({ width, scheme }: Look) {
     const metrics = { width, height: 900, deviceScaleFactor: 1, mobile: width < 600 };
