@@ -2,6 +2,7 @@ import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { sql } from 'kysely';
 import { soldSeats } from './sold-seats.ts';
+import { countInWindows } from './windows.ts';
 
 /** The people of a ticket and partner that were expected, and those that came. */
 export interface AttendanceRow {
@@ -21,21 +22,40 @@ export interface AttendanceRow {
 /** Returns who came to an event, by ticket and partner. */
 export async function readAttendance(db: Database, event: Event) {
   const { id, shardId } = event;
+  const groups = await countInWindows(
+    db,
+    shardId,
+    (window) => sql`
+      select json_build_object('ticket_id', ticket_id, 'partner_id', partner_id)::text as group,
+        array[expected, came, cancelled] as counts
+      from (
+        select s.ticket_id, s.partner_id,
+          (count(*) filter (where s.cancelled_at is null))::integer as expected,
+          (count(s.came) filter (where s.cancelled_at is null))::integer as came,
+          (count(s.came) filter (where s.cancelled_at is not null))::integer as cancelled
+        from (
+          select sold.*,
+            case when within.seat is not null or sold.seat <= ${window.after} and exists (
+              select from admissions
+              where shard_id = ${shardId} and seat = sold.seat and undone_at is null
+            ) then true end as came
+          from (${soldSeats(event, window)}) sold
+          -- The seat of a changed attendee can be in an earlier window.
+          left join (
+            select distinct seat from admissions
+            where shard_id = ${shardId} and event_id = ${id} and undone_at is null
+              and seat > ${window.after} and seat <= ${window.upTo}
+          ) within on within.seat = sold.seat
+        ) s
+        group by 1, 2
+      ) c`,
+  );
   const { rows } = await sql<AttendanceRow>`
     select c.ticket_id as "ticketId", t.title as ticket, c.partner_id as "partnerId", p.name as partner,
-      c.expected, c.came, c.expected - c.came as "noShows", c.cancelled as "cameAndCancelled"
-    from (
-      select s.ticket_id, s.partner_id,
-        (count(*) filter (where s.cancelled_at is null))::integer as expected,
-        (count(a.seat) filter (where s.cancelled_at is null))::integer as came,
-        (count(a.seat) filter (where s.cancelled_at is not null))::integer as cancelled
-      from (${soldSeats(event)}) s
-      left join (
-        select distinct seat from admissions
-        where shard_id = ${shardId} and event_id = ${id} and undone_at is null
-      ) a on a.seat = s.seat
-      group by 1, 2
-    ) c
+      c.counts[1] as expected, c.counts[2] as came, c.counts[1] - c.counts[2] as "noShows",
+      c.counts[3] as "cameAndCancelled"
+    from json_to_recordset(${groups}::json)
+      as c (ticket_id integer, partner_id integer, counts integer[])
     join tickets t on t.shard_id = ${shardId} and t.id = c.ticket_id
     join partners p on p.id = c.partner_id
     order by c.ticket_id, c.partner_id`.execute(db);

@@ -2,6 +2,7 @@ import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
 import { sql } from 'kysely';
 import { isIn, soldSeats, type Period } from './sold-seats.ts';
+import { countInWindows } from './windows.ts';
 
 /** The steps of a report in time. */
 export const STEPS = ['hour', 'day'] as const;
@@ -30,18 +31,28 @@ export interface SalesRow {
  */
 export async function readSales(db: Database, event: Event, { by, ...period }: SalesOptions) {
   const zone = event.timeZone ?? 'UTC';
+  const { shardId } = event;
+  const groups = await countInWindows(
+    db,
+    shardId,
+    (window) => sql`
+      select json_build_object('at', at, 'ticket_id', ticket_id, 'partner_id', partner_id)::text as group,
+        array[sold, cancelled] as counts
+      from (
+        select date_trunc(${by}, moved.at, ${zone}) as at, s.ticket_id, s.partner_id,
+          sum(moved.sold)::integer as sold, sum(moved.cancelled)::integer as cancelled
+        from (${soldSeats(event, window)}) s
+        cross join lateral (values (s.sold_at, 1, 0), (s.cancelled_at, 0, 1)) moved (at, sold, cancelled)
+        where ${isIn('moved.at', period)}
+        group by 1, 2, 3
+      ) m`,
+  );
   const { rows } = await sql<SalesRow>`
     select m.at, m.ticket_id as "ticketId", t.title as ticket, m.partner_id as "partnerId", p.name as partner,
-      m.sold, m.cancelled
-    from (
-      select date_trunc(${by}, moved.at, ${zone}) as at, s.ticket_id, s.partner_id,
-        sum(moved.sold)::integer as sold, sum(moved.cancelled)::integer as cancelled
-      from (${soldSeats(event)}) s
-      cross join lateral (values (s.sold_at, 1, 0), (s.cancelled_at, 0, 1)) moved (at, sold, cancelled)
-      where ${isIn('moved.at', period)}
-      group by 1, 2, 3
-    ) m
-    join tickets t on t.shard_id = ${event.shardId} and t.id = m.ticket_id
+      m.counts[1] as sold, m.counts[2] as cancelled
+    from json_to_recordset(${groups}::json)
+      as m (at timestamptz, ticket_id integer, partner_id integer, counts integer[])
+    join tickets t on t.shard_id = ${shardId} and t.id = m.ticket_id
     join partners p on p.id = m.partner_id
     order by m.at, m.ticket_id, m.partner_id`.execute(db);
   return rows;
