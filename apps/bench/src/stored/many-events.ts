@@ -69,10 +69,24 @@ export async function createEvents(
     select shard_id, event_id, 'Standing', ${capacity}::integer, 'bench'
     from unnest(${rows.map(({ shardId }) => shardId)}::integer[], ${ids}::integer[]) as event (shard_id, event_id)
     returning id, event_id as "eventId"`.execute(db);
+  await storePrices(db, ids);
   const ticketIds = new Map(tickets.rows.map(({ id, eventId }) => [eventId, id]));
   // Autovacuum does this within a minute. Before, Postgres scans all grants of a partner for each event.
   await sql`analyze events, event_grants, tickets`.execute(db);
   return rows.map((event) => ({ ...event, ticketId: ticketIds.get(event.id)! }));
+}
+
+/** Gives the tickets of these events the price 0, without which the books do not balance. */
+async function storePrices(db: Database, eventIds: readonly number[]) {
+  const { rows } = await sql<{
+    known: boolean;
+  }>`select to_regclass('ticket_prices') is not null as known`.execute(db);
+  // The database of an older checkout has no prices.
+  if (!rows[0]!.known) return;
+  await sql`
+    insert into ticket_prices (shard_id, ticket_id, valid_from, price)
+    select shard_id, id, '-infinity', price from tickets
+    where event_id = any(${eventIds}::integer[])`.execute(db);
 }
 
 /** Creates a partner with an event. */
