@@ -313,9 +313,7 @@ describe('reserve_batch', () => {
   });
 });
 
-// Guests are reserved in a transaction of several statements, which Citus does not delegate: there, the function
-// runs on the coordinator. What is below proves that those of partners do not.
-describe.skipIf(inject('engine') === 'citus')('reserve_guests', () => {
+describe('reserve_guests', () => {
   const importGuests = async (csv: string, dryRun = false) => {
     const input = { eventId: given.gala.eventId, ticketId: given.ticketId, csv, dryRun };
     const { rows } = await guestOperations.guestImport.run(operator, input, callerNamed('test'));
@@ -1056,8 +1054,6 @@ test('find_news finds the consumers of new entries, and webhook_delivered advanc
   expect(await deliver()).toBe(false);
 });
 
-const isSkipped = (name: string) => name === 'reserve_guests' && inject('engine') === 'citus';
-
 test('every function of the folder was executed, on the servers of the shards alone, and reconcile finds nothing', async () => {
   expect(await reconcile(given.db)).toEqual([]);
   // Connections report what they have called when they end.
@@ -1066,7 +1062,7 @@ test('every function of the folder was executed, on the servers of the shards al
   if (inject('engine') === 'citus') expect((await calledFunctions(given.database))[0]).toEqual([]);
   await expect
     .poll(async () => [...new Set((await calledFunctions(given.database)).flat())].toSorted())
-    .toEqual(FUNCTIONS.filter((name) => !isSkipped(name)).toSorted());
+    .toEqual(FUNCTIONS.toSorted());
 });
 
 // Events, partners and shards.
