@@ -66,7 +66,8 @@ async function readStages(
     with recursive stages (serial, nth) as (
       select coalesce(seat, serial), 1 from registrations where shard_id = ${shardId} and serial = ${serial}
       union all
-      select r.replaced_by, nth + 1 from stages s join registrations r on r.shard_id = ${shardId} and r.serial = s.serial
+      select r.replaced_by, nth + 1
+      from stages s join registrations r on r.shard_id = ${shardId} and r.serial = s.serial
       where r.replaced_by is not null
     )
     select r.serial, r.pass_code as "passCode", r.reserved_at as "reservedAt", r.held_until is not null as "wasHeld",
