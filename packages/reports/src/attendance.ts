@@ -35,12 +35,13 @@ export async function readAttendance(db: Database, event: Event, only: Subject =
           (count(s.came) filter (where s.cancelled_at is not null))::integer as cancelled
         from (
           select sold.*,
-            case when within.seat is not null or sold.seat <= ${window.after} and exists (
-              select from admissions
-              where shard_id = ${shardId} and seat = sold.seat and undone_at is null
-            ) then true end as came
+            case when within.seat is not null
+              or (sold.seat <= ${window.after} or sold.seat > ${window.upTo}) and exists (
+                select from admissions
+                where shard_id = ${shardId} and seat = sold.seat and undone_at is null
+              ) then true end as came
           from (${soldSeats(event, window)}) sold
-          -- The seat of a changed attendee can be in an earlier window.
+          -- The seat of a changed attendee can be in another window, on Citus also in a later one.
           left join (
             select distinct seat from admissions
             where shard_id = ${shardId} and event_id = ${id} and undone_at is null

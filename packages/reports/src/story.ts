@@ -75,17 +75,18 @@ async function nameOf(db: Database, partnerId: number) {
   return (await found.executeTakeFirstOrThrow()).name;
 }
 
-/** Returns all registrations of a seat, the first one first. */
+/** Returns all registrations of a seat, the first one first. A later one can have a lower serial on Citus. */
 async function readStages(
   db: Database,
   of: { shardId: number; eventId: number; passPrefix: string; serial: number },
 ): Promise<Stage[]> {
   const { shardId, eventId, passPrefix: prefix, serial } = of;
   const { rows } = await sql<Omit<Stage, 'passReference'> & { passCode: number }>`
-    with recursive stages (serial) as (
-      select coalesce(seat, serial) from registrations where shard_id = ${shardId} and serial = ${serial}
-      union
-      select r.replaced_by from stages s join registrations r on r.shard_id = ${shardId} and r.serial = s.serial
+    with recursive stages (serial, nth) as (
+      select coalesce(seat, serial), 1 from registrations where shard_id = ${shardId} and serial = ${serial}
+      union all
+      select r.replaced_by, nth + 1
+      from stages s join registrations r on r.shard_id = ${shardId} and r.serial = s.serial
       where r.replaced_by is not null
     )
     select r.serial, r.pass_code as "passCode", r.reserved_at as "reservedAt", r.held_until is not null as "wasHeld",
@@ -95,7 +96,7 @@ async function readStages(
     from stages s
     join registrations r on r.shard_id = ${shardId} and r.serial = s.serial
     join batches b on b.shard_id = ${shardId} and b.id = r.batch_id
-    order by r.serial`.execute(db);
+    order by s.nth`.execute(db);
   return rows.map(({ passCode, ...stage }) => ({
     ...stage,
     passReference: formatPassReference({ prefix, eventId, serial: stage.serial, passCode }),

@@ -76,6 +76,12 @@ async function distributeTables(db: Database, shards: number) {
 }
 
 /**
+ * Functions that are called in transactions of several statements. Citus runs the others of such a transaction on
+ * the coordinator.
+ */
+const IN_TRANSACTIONS = ['reserve_guests'];
+
+/**
  * Makes Citus run each function on the node of the shard in its first argument. Returns the number of
  * functions that it distributed. Generic plans are off: Citus plans a statement for one shard on each
  * execution anyway, and one of its generic plans crashes the server.
@@ -89,10 +95,12 @@ export async function distributeFunctions(db: Database) {
         where classid = 'pg_proc'::regclass and objid = pg_proc.oid and distribution_argument_index is not null
       )`.execute(db);
   for (const { signature } of rows) {
+    const isForced = IN_TRANSACTIONS.some((name) => signature.startsWith(`${name}(`));
     await sql`
-      select create_distributed_function(${signature}::regprocedure, '$1', colocate_with := 'tickets')`.execute(
-      db,
-    );
+      select create_distributed_function(
+        ${signature}::regprocedure, '$1', colocate_with := 'tickets',
+        force_delegation := ${isForced ? true : null}::boolean
+      )`.execute(db);
     await sql`alter function ${sql.raw(signature)} set plan_cache_mode = force_custom_plan`.execute(db);
   }
   return rows.length;

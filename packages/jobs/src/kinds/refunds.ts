@@ -9,7 +9,7 @@ export interface NamedSeats extends PartnerSeats {
   ticket: string;
 }
 
-/** What a partner has sold, and so what is to be paid back to its customers. */
+/** The seats that a partner has sold, and the amount that is to be paid back to its customers. */
 export interface Refund {
   partnerId: number;
   partner: string;
