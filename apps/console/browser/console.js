@@ -10,7 +10,7 @@ const nodesIn = (element) =>
  * focus and its place.
  */
 function update(shown, next) {
-  // What a person has opened stays open.
+  // Parts that a person has opened stay open.
   if (next.nodeName === 'DETAILS' && shown.nodeName === 'DETAILS') next.open = shown.open;
   if (shown.isEqualNode(next)) return;
   if (!shown.cloneNode().isEqualNode(next.cloneNode())) {
@@ -73,6 +73,6 @@ if (changing) {
   again();
 }
 
-// Who has chosen no time zone is offered that of the browser.
+// An operator without a chosen time zone is offered that of the browser.
 const zone = document.querySelector('[data-propose-zone]');
 if (zone) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -99,7 +99,7 @@ function assertOther(name: string, { oldPassword, newPassword }: Static<typeof O
   if (Object.keys(rules).length > 0) throw new InvalidInput(rules);
 }
 
-/** What is wrong with a form that was sent. */
+/** The faults of a form that was sent. */
 interface Problem {
   note?: string;
   /** The fields that break their rule. */

@@ -56,7 +56,7 @@ async function render(name: string): Promise<HelpPage> {
   anchorHeadings(tokens);
   for (const { children } of tokens) if (children) leadToPages(children, path.posix.dirname(name));
   const { rules } = markdown.renderer;
-  // What is wider than the screen can be scrolled, by the keyboard too.
+  // A part that is wider than the screen can be scrolled, by the keyboard too.
   const fence = rules['fence']!;
   rules['fence'] = (...given) => fence(...given).replace('<pre>', '<pre tabindex="0">');
   rules['table_open'] = () =>

@@ -21,7 +21,7 @@ interface Audience {
   admits: (operator: OperatorPrincipal) => boolean;
   /** Resolves to what they watch. Throws if there is no such thing. */
   open: () => Promise<Take>;
-  /** Called when a stream begins. What it returns is called when the stream ends. */
+  /** Called when a stream begins. Its result is called when the stream ends. */
   begin?: () => () => void;
   /** The words for figures that cannot be read. */
   cannotRead?: string;

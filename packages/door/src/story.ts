@@ -18,7 +18,7 @@ export interface DoorStoryEntry {
   passReference: string;
 }
 
-/** What happened at the door to the person on a seat. */
+/** The events at the door for the person on a seat. */
 export interface DoorStory {
   eventId: number;
   passReference: string;
@@ -29,7 +29,7 @@ export interface DoorStory {
   entries: DoorStoryEntry[];
 }
 
-/** What both queries return about a scan. */
+/** The fields of a scan in both queries. */
 interface Scanned {
   at: Date;
   serial: number;

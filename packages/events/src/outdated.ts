@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 export interface Outdated {
   /** When an operator made the change. */
   at: Date;
-  /** E-mails with the old name, time or place that had been sent by then. */
+  /** E-mails with the old name, time or place that had been sent before the change. */
   outdatedEmails: number;
 }
 

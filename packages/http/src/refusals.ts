@@ -67,7 +67,7 @@ const MOST_EVENTS = 100;
 /** Returns the refusals of the events with the latest ones, since the process started. */
 export const refusalsOfEvents = () => Object.fromEntries(ofEvents);
 
-/** Whose request was refused: the partner and the event of its key, as far as they are known. */
+/** The sender of a refused request: the partner and the event of its key, as far as they are known. */
 interface Refused {
   partnerId?: number | undefined;
   eventId?: number | undefined;

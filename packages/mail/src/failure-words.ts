@@ -69,7 +69,7 @@ const OF_ADDRESS = /^(?:address$|reserved address$|\d{3} \d\.1\.(?![78])|55[013]
 /** Reasons that concern the sender, not the address. */
 const OF_SENDER = /^\d{3} \d\.(?:7\.|1\.[78]$)/;
 
-/** What an operator can do about an e-mail that did not arrive. */
+/** The operator's remedy for an e-mail that did not arrive. */
 export type Step =
   /** It was never meant to leave this machine. */
   | 'nothing'

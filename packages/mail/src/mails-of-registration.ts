@@ -20,7 +20,7 @@ export interface MailOfRegistration {
   reason: string | null;
   /** The reason in words. */
   why: string | null;
-  /** What an operator can do. Empty: it was sent, or is sent soon. */
+  /** The operator's remedy. Empty: it was sent, or is sent soon. */
   steps: Step[];
   /** Stands for the address in the list of those that get no e-mails. Null: the address gets them. */
   suppressionDigest: string | null;
@@ -56,7 +56,7 @@ async function findSuppression(db: Database, shardId: number, serial: number) {
   return address ? (await findSuppressions(db, [address])).get(address) : undefined;
 }
 
-/** Returns what an operator can do about an e-mail that was not sent, or was tried in vain. */
+/** Returns what an operator can do about an e-mail that was not sent, or whose tries failed. */
 function stepsOfMail(
   { kind, state, reason }: Pick<MailOfRegistration, 'kind' | 'state' | 'reason'>,
   passReference: string,

@@ -1,4 +1,4 @@
-// What an installation can suffer from. `floodgate status` prints it, and the console shows it on every page.
+// The problems of an installation. `floodgate status` prints it, and the console shows it on every page.
 
 /** The facts of each finding. Times are in milliseconds. */
 interface FactsOf {

@@ -11,7 +11,7 @@ export interface TicketFigures {
   /** Seats in holds, baskets and offers. */
   held: number;
   left: number;
-  /** What the sold seats cost. Null: the ticket had several prices, so only the settlement knows. */
+  /** The price of the sold seats together. Null: the ticket had several prices, so only the settlement knows. */
   amount: number | null;
 }
 

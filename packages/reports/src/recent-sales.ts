@@ -10,7 +10,7 @@ export interface HourOfSales {
   sold: number;
 }
 
-/** What an event sold lately. */
+/** The recent sales of an event. */
 export interface RecentSales {
   eventId: number;
   /** The start of the first hour. */

@@ -5,7 +5,7 @@ import { findByPassReference } from '@floodgate/registrations/list';
 import { sql } from 'kysely';
 import { readAdmissionsOf, readMailsOf, readRefusedScansOf, type StoryFact } from './story-sources.ts';
 
-/** What happened, for callers that say it in another language than `what`. */
+/** The kind of the step, for callers that say it in another language than `what`. */
 export type StoryKind =
   | 'held'
   | 'sold'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { askShards, inCamelCase, shardIds, type Database } from '@floodgate/database';
 
-// What happened in the sale of events, by second. One console writes it, and the others read it.
+// The history of the sales of events, by second. One console writes it, and the others read it.
 
 /** Counts by response code. */
 export type Counts = Record<string, number>;

@@ -27,7 +27,7 @@ async function eventIdOf({ read, operations }: PageRequest, { eventId, ticketId 
   return String((await read(operations.ticketShow, { ticketId }))?.eventId ?? '');
 }
 
-/** Returns choices of which those with the same name have their id beside it. */
+/** Returns choices of which those with the same name have their id, too. */
 function distinct(choices: readonly Choice[]) {
   const names = choices.map(({ name }) => name);
   const isTwice = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
@@ -150,7 +150,7 @@ const yesOrNo: Choose = ({ words }) =>
   Promise.resolve([choice('true', words.shell.yes), choice('false', words.shell.no)]);
 
 /**
- * What can be chosen for a field, by its name, or by that of its operation and its own. A field without
+ * The choices of a field, by its name, or by that of its operation and its own. A field without
  * choices is typed.
  */
 const CHOICES: Partial<Record<string, Choose>> = {
@@ -206,7 +206,7 @@ function constants(schema: TSchema): unknown[] {
   return words.includes(undefined) ? [] : words;
 }
 
-/** What is proposed while a field is typed, by its name. Any other value can be typed as well. */
+/** The proposals for a field that is typed, by its name. Any other value can be typed as well. */
 export const PROPOSALS: Partial<Record<string, () => readonly string[]>> = {
   timeZone: () => Intl.supportedValuesOf('timeZone'),
   currency: () => Intl.supportedValuesOf('currency'),

@@ -17,7 +17,7 @@ type InputOf<Id extends keyof Operations> = Operations[Id] extends { input: infe
   ? Static<Input>
   : never;
 
-/** What a form says about what it does. */
+/** A form's words about its effect. */
 export interface FormFacts {
   /** Resolves to sentences above the fields: whom and what it is about, how many, and what follows. */
   about?: (page: PageRequest, given: Texts) => Promise<readonly (string | false | undefined)[]>;
@@ -39,7 +39,7 @@ export interface FormPart<Field extends string = string> extends FormFacts {
 
 /** The form of an operation. Without one, the form asks for every field of the operation. */
 export interface FormDefinition<Field extends string = string, Result = unknown> extends FormFacts {
-  /** What must be known before the form is shown: by default what the path of the operation names. */
+  /** Fields that must be known before the form is shown. Default: those in the path of the operation. */
   subject?: readonly Field[];
   /** The fields that it asks for, besides those that are required and not given. Default: all. */
   fields?: readonly Field[];

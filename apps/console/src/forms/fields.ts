@@ -15,7 +15,7 @@ export interface Field {
   name: string;
   schema: TSchema;
   isRequired: boolean;
-  /** What can be chosen. Undefined: it is typed. */
+  /** The choices. Undefined: it is typed. */
   choices: readonly Choice[] | undefined;
   /** The text that the field had when the form was shown, if the thing exists. */
   was: string | undefined;
@@ -103,7 +103,7 @@ function labelledHtml(field: Field, label: string, attributes: string, viewer: V
 }
 
 function selectHtml({ text, was }: Field, choices: readonly Choice[], attributes: string, { words }: Viewer) {
-  // What has a value keeps one.
+  // A field with a value keeps one.
   const open = was === undefined || was === '' ? [{ value: '', name: words.forms.choose }] : [];
   const isForeign = text !== '' && !choices.some(({ value }) => value === text);
   const all = [...open, ...choices, ...(isForeign ? [{ value: text, name: text }] : [])];

@@ -11,7 +11,7 @@ import { choicesOf, wordsOfSchema, type Choice } from './choices.ts';
 import { fieldHtml, isFlag, isTime, mayBeNull, textOf, type Field } from './fields.ts';
 import { ASKED, TYPED, WAS } from './sent.ts';
 
-/** What is wrong with a form that was sent. */
+/** The faults of a form that was sent. */
 export interface Problem {
   note: string;
   /** The rules that fields break. */

@@ -1,7 +1,7 @@
 import type { PageRequest } from '../add-page.ts';
 import type { Texts } from '../view/html.ts';
 
-// What forms are about, by what their address gives. Undefined: nothing is given, or the operator may not see
+// The subject of a form, by the fields in its address. Undefined: nothing is given, or the operator may not see
 // it.
 
 /** Resolves to what an operation returns for something that is given. */

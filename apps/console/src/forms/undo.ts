@@ -17,11 +17,11 @@ const FIELD_OF_KIND: Partial<Record<string, string>> = {
   job: 'jobId',
 };
 
-/** What takes a change back: an operation and its fields. */
+/** The way to take a change back: an operation and its fields. */
 export interface Undo {
   operation: Operation;
   fields: Texts;
-  /** What stays although the change is taken back. */
+  /** The part that stays although the change is taken back. */
   note?: string;
 }
 
@@ -83,7 +83,7 @@ const byContact: UndoOf = ({ ids, change }) =>
     ? ['partnerContact', { ...only(ids, 'partnerId'), contactEmail: 'none' }]
     : undefined;
 
-/** What undoes an operation that is no change of settings, by the name of the operation. */
+/** The way to undo an operation that changes no settings, by the name of the operation. */
 const UNDOS: { [Id in keyof Operations]?: UndoOf } = {
   eventArchive: by('eventRestore', 'eventId'),
   eventRestore: by('eventArchive', 'eventId'),
@@ -105,7 +105,7 @@ const UNDOS: { [Id in keyof Operations]?: UndoOf } = {
   partnerDisable: bySetting('partnerDisable', 'disabled'),
 };
 
-/** What a change of settings notes besides them. It cannot be undone, and the settings can. */
+/** Notes of a change of settings that are no settings. They cannot be undone, and the settings can. */
 const NOTED = new Set(['endedHolds']);
 
 /** Returns the text that stands for a stored value. */

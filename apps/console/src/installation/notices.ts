@@ -7,7 +7,7 @@ import type { Words } from '../words/index.ts';
 
 const RUNBOOK = '/help/operate/runbook';
 
-/** What everybody may know who works with the console: what is missing, without figures of other events. */
+/** The findings for everybody at the console: the parts that are missing, without figures of other events. */
 const OPEN: readonly FindingCode[] = ['postgresDown', 'serviceMissing', 'queueDown'];
 const OF_DOORS: readonly FindingCode[] = ['devicesSilent', 'scansWaiting', 'doorConflicts'];
 

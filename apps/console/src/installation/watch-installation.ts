@@ -21,7 +21,7 @@ const FAILED_READS = 2;
 /** After this time, every process has reported again to a Postgres that was away, or to a new installation. */
 const SETTLED_AFTER_MS = 8_000;
 
-/** What the console knows about the installation. */
+/** The console's knowledge of the installation. */
 export interface InstallationState {
   findings: readonly Finding[];
   /** Undefined: not read yet. */

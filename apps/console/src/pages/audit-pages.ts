@@ -11,7 +11,7 @@ import { namesIn, subjectHtml } from './subjects.ts';
 /** Changes on one page. */
 const PER_PAGE = 50;
 
-/** What the list can be limited to, by the fields of the form and of links. */
+/** The limits of the list, by the fields of the form and of links. */
 const FILTERS = ['eventId', 'actor', 'action', 'subject'] as const;
 
 /** Adds the page of what was changed. */
@@ -67,7 +67,7 @@ async function filterHtml(page: PageRequest, given: Texts) {
   ];
   const select = (name: string, label: string, choices: readonly Choice[]) => {
     const asked = given[name] ?? '';
-    // What a link asks for stays, even if it cannot be chosen.
+    // The value of a link stays, even if it cannot be chosen.
     const all =
       asked && !choices.some(({ value }) => value === asked)
         ? [{ value: asked, name: asked }, ...choices]

@@ -9,7 +9,7 @@ import { subjectHtml, type Names } from './subjects.ts';
 
 /** How a list of changes looks. */
 interface ChangesOptions {
-  /** What can be taken back has a button. */
+  /** A change that can be taken back has a button. */
   withUndo?: boolean;
   /** In place of a list without changes. */
   empty?: string;

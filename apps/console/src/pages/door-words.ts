@@ -5,7 +5,7 @@ import type { Format } from '../view/format.ts';
 import { chip, Html, together, NOTHING, type Shown, type Tone } from '../view/html.ts';
 import type { Words } from '../words/index.ts';
 
-/** What the parts of the pages of a door need. All viewers with the same language get the same. */
+/** The context of the parts of a door's pages. All viewers with the same language get the same. */
 export interface Look {
   event: Event;
   words: Words;
@@ -81,7 +81,7 @@ export function clockOf({ lastContactAt, skewMs }: DescribedDevice, { words: { d
   if (!lastContactAt) return null;
   if (Math.abs(skewMs) < CLOCK_TOLERANCE_MS) return door.clockRight;
   const error = format.duration(Math.abs(skewMs));
-  // What is added to the clock of a device that is late.
+  // The correction of a device's clock that is late.
   return skewMs > 0 ? door.clockBehind(error) : door.clockAhead(error);
 }
 

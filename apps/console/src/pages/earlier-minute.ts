@@ -37,7 +37,7 @@ export function earlierForm(
 
 const startOfMinute = (time: Date) => new Date(Math.floor(time.getTime() / MINUTE_MS) * MINUTE_MS);
 
-/** Resolves to a launch as it was at an earlier minute, with ways to those beside it. */
+/** Resolves to a launch as it was at an earlier minute, with links to the minutes before and after it. */
 export async function earlierPage(
   request: PageRequest,
   event: Event,

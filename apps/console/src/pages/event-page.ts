@@ -22,7 +22,7 @@ const TABS = {
 
 type EventTab = keyof typeof TABS;
 
-/** What a page of an event knows. */
+/** The context of a page of an event. */
 export interface EventPageRequest extends PageRequest {
   event: Event;
   tickets: readonly DescribedTicket[];

@@ -13,7 +13,7 @@ interface Problem {
   remedy: Html;
 }
 
-/** What needs attention. Before the first sale: what is missing until it can open. */
+/** The things that need attention. Before the first sale: the things that are missing until it can open. */
 export interface Problems {
   heading: string;
   /** In place of the list, if there is no problem. */
@@ -110,7 +110,7 @@ async function mailProblems({
   return problems;
 }
 
-/** Resolves to the attendees who were told an old time or place, with the way to tell them. */
+/** Resolves to the attendees whose last e-mail has an old time or place, with the way to send the new one. */
 export async function outdatedProblems(page: EventPageRequest): Promise<Problem[]> {
   const { event, read, operations, action, words, format } = page;
   const { overview } = words;

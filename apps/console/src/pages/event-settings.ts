@@ -93,7 +93,7 @@ function moneyCard(page: EventPageRequest) {
   );
 }
 
-/** What was chosen when the event was made, and cannot change. */
+/** The choices at the creation of the event, which cannot change. */
 function salesCard({ event, words, format }: EventPageRequest) {
   const { settings } = words;
   const list = facts(

@@ -10,7 +10,7 @@ import { paybackHtml, settlementRows } from './payback.ts';
 
 const Count = Type.Optional(Type.Integer());
 
-/** What calling off an event did at the start, before its registrations. */
+/** The steps of calling off an event that come before its registrations. */
 const CallOffResult = Type.Object({
   stoppedTickets: Type.Optional(Type.Array(Type.Integer())),
   endedHolds: Count,

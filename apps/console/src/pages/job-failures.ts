@@ -55,6 +55,6 @@ function againLink(job: Job, { action, operations, words }: PageRequest) {
   const { again } = words.jobs;
   if (job.kind === 'call-off') return action(operations.eventCallOff, { eventId: job.eventId }, again);
   if (job.kind === 'cancel') return action(operations.jobCancel, given, again);
-  // What was sent must not be sent twice.
+  // An e-mail that was sent must not be sent twice.
   return NOTHING;
 }

@@ -10,7 +10,7 @@ import { eventNames, partnerNames, personPath } from './names.ts';
 import { paybackHtml, settlementRows } from './payback.ts';
 import { registrationChip } from './states.ts';
 
-// What a job would do, above the button that starts it.
+// The effect of a job, above the button that starts it.
 
 type Cancel = Awaited<ReturnType<Operations['jobCancelPreview']>>;
 type Resend = Awaited<ReturnType<Operations['jobResendPreview']>>;

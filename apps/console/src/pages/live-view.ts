@@ -30,7 +30,7 @@ export interface LiveInstallation {
   strangers: number;
 }
 
-/** What a page of a launch shows. */
+/** The figures of a launch's page. */
 export interface LiveFigures {
   tickets: readonly DescribedTicket[];
   window: SaleWindow;

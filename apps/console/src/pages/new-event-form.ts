@@ -11,14 +11,14 @@ interface PartnerChoice {
   name: string;
 }
 
-/** What the form of a new event shows. */
+/** The content of the form of a new event. */
 export interface NewEventForm {
   /** The texts in its fields. */
   given: Texts;
   partners: readonly PartnerChoice[];
   /** The rules that fields break, by their name. */
   invalid: Texts;
-  /** What is wrong with no field alone. */
+  /** Faults that belong to no field alone. */
   note: string;
 }
 

@@ -5,7 +5,7 @@ import type { PageRequest } from '../add-page.ts';
 import type { Words } from '../words/index.ts';
 
 /**
- * Returns what has happened to a seat, in order, with the authors. What belongs to another registration of the
+ * Returns what has happened to a seat, in order, with the authors. A step of another registration of the
  * seat says to which.
  */
 export function storyHtml(
@@ -38,7 +38,7 @@ function storyText({ kind, facts, what }: Pick<StoryEntry, 'kind' | 'facts' | 'w
   return placeText(story[kind], gate, device);
 }
 
-/** What happens at a door has a place. */
+/** A step at a door has a place. */
 const placeText = (
   text: string | ((gate: string, device: string) => string),
   gate: string,

@@ -13,7 +13,7 @@ type Registration = Awaited<ReturnType<Operations['registrationShow']>>;
 type Attendee = NonNullable<Awaited<ReturnType<Operations['attendeeShow']>>>;
 type Mail = Awaited<ReturnType<Operations['mailShow']>>[number];
 
-/** What the page of a registration knows. */
+/** The context of a registration's page. */
 interface PersonFacts {
   registration: Registration;
   event: Event | undefined;

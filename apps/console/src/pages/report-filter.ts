@@ -2,7 +2,7 @@ import { html } from 'ghtml';
 import { address, alertHtml, buttonLink, link, together, type Texts } from '../view/html.ts';
 import type { EventPageRequest } from './event-page.ts';
 
-/** What a report is about, as the address of its page says it. */
+/** The subject of a report, as the address of its page says it. */
 export interface Asked {
   /** Days as the form has them. Empty: without a bound. */
   from: string;
@@ -22,7 +22,7 @@ export interface Names {
   tickets: readonly (readonly [id: number, name: string])[];
 }
 
-/** What a report can be narrowed by. */
+/** The choices that narrow a report. */
 export interface Narrowing {
   hasPeriod: boolean;
   hasSteps: boolean;

@@ -11,7 +11,7 @@ export type ReportName = keyof Words['reports']['names'];
 /** A page shows so many lines at most. The files have all of them. */
 const MOST_LINES = 500;
 
-/** What every line of a report has. */
+/** The fields of every line of a report. */
 export interface Line {
   ticketId: number;
   ticket: string;

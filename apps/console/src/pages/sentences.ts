@@ -7,7 +7,7 @@ import { actorHtml, roleText, SUBJECT_FIELDS, subjectHtml, type Names } from './
 
 // The sentences of the audit log are in the catalogue, by action. This fills their places.
 
-/** What the words of an entry need. */
+/** The context for the words of an entry. */
 export interface Telling {
   entry: AuditEntry;
   names: Names;
@@ -63,7 +63,7 @@ function filled(sentence: string, valueOf: (place: string) => Shown) {
   );
 }
 
-/** What stands at a place of a sentence. Other places have the value of a field. */
+/** The text at a place of a sentence. Other places have the value of a field. */
 const PLACES: Partial<Record<string, (telling: Telling) => Shown>> = {
   who: ({ entry, names, words }) => actorHtml(entry.actor, names, words),
   what: ({ entry, names, words }) => subjectHtml(entry.subject, names, words),

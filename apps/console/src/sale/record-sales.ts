@@ -69,7 +69,7 @@ function refusedSince(before: ReadonlyMap<string, RefusedOf>, running: readonly 
     for (const [eventId, counts] of Object.entries(facts.refusedOf ?? {})) {
       const sum = sums.getOrInsertComputed(Number(eventId), () => ({}));
       for (const [code, count] of Object.entries(counts)) {
-        // The process may have forgotten an event, and counts anew.
+        // The process may have forgotten an event, and counts again.
         const added = Math.max(0, count - (last[eventId]?.[code] ?? 0));
         if (added > 0) sum[code] = (sum[code] ?? 0) + added;
       }

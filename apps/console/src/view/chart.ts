@@ -9,7 +9,7 @@ export interface Series {
 }
 
 interface ChartOptions {
-  /** What the chart shows, for people who do not see it. */
+  /** The meaning of the chart, for people who do not see it. */
   title: string;
   /** The texts below the chart, one for each value. Some are left out if they are many. */
   labels: readonly string[];
@@ -17,7 +17,7 @@ interface ChartOptions {
   format: Format;
   /** How a value is shown. Default: as a number. */
   valueText?: (value: number) => string;
-  /** How a value is shown beside a line across, where there is little room. Default: as the others. */
+  /** How a value is shown at a line across, where there is little room. Default: as the others. */
   axisText?: (value: number) => string;
   /** The name of the column with the labels, and of the link to the table. */
   words: { time: string; asTable: string };

@@ -14,7 +14,7 @@ export class Html {
 
 export const NOTHING = new Html('');
 
-/** What a place of a page can show. Nothing is a dash. */
+/** The values that a place of a page can show. Nothing is a dash. */
 export type Shown = Html | string | number | null | undefined;
 
 /** Returns HTML for what a place shows: a text is escaped. */
@@ -50,7 +50,7 @@ export type Tone = 'ok' | 'warn' | 'bad' | 'info' | 'quiet';
 /** Returns a state as a coloured word. The colour only repeats what the word says. */
 export const chip = (tone: Tone, text: string) => new Html(html`<span class="chip ${tone}">${text}</span>`);
 
-/** Returns a bar that is filled by this part of a whole. The numbers beside it say the same. */
+/** Returns a bar that is filled by this part of a whole. The numbers next to it say the same. */
 export function bar(part: number, whole: number) {
   const filled = whole > 0 ? Math.min(1, Math.max(0, part / whole)) : 0;
   return new Html(

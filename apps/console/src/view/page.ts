@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /**
-     * What the installation suffers from now, for the top of every page. Null: nobody is signed in. It reads
+     * The present findings about the installation, for the top of every page. Null: nobody is signed in. It reads
      * nothing.
      */
     banner: (viewer: Viewer, operator: OperatorPrincipal | null) => readonly Notice[];
@@ -37,7 +37,7 @@ export interface Page {
   title: string;
   /** The language of the title, if it is not that of the page. */
   titleLanguage?: string;
-  /** Beside the title: states. */
+  /** States, next to the title. */
   chips?: Html;
   /** Below the title: what the subject is, in a sentence. */
   about?: Shown;

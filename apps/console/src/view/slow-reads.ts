@@ -2,7 +2,7 @@ import { createSemaphore } from '@floodgate/service';
 
 /** A page waits for this long, and otherwise says that it is not there yet. */
 const WAIT_MS = 60;
-/** A page that did not wait comes back within this. What is read fast is always new. */
+/** A page that did not wait comes back within this. A fast read is always new. */
 const COMES_BACK_MS = 2_500;
 /** A stream reads for one part of so many of its time. */
 const PACE = 10;

@@ -1,4 +1,4 @@
--- What happened in the sale of an event, by second: the console keeps it for a day. A second without a change
+-- The history of an event's sale, by second: the console keeps it for a day. A second without a change
 -- has no row.
 create table sale_seconds (
   shard_id integer not null,

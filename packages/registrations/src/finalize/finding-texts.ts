@@ -3,7 +3,7 @@ import type { FindingTexts } from '@floodgate/operators/findings';
 
 export const secondsText = (ms: number | null) => (ms === null ? null : `${(ms / 1_000).toFixed(1)} s`);
 
-/** What the command line says about each finding. */
+/** The words of the command line about each finding. */
 export const FINDING_TEXTS: FindingTexts = {
   postgresDown: () => 'Postgres does not answer',
   serviceMissing: ({ service, silentMs }) =>

@@ -9,7 +9,7 @@ export const MAX_AGE_MS = 60_000;
 const FAILING_MS = 5 * 60_000;
 const RETRIES_OLD_MS = 6 * 3_600_000;
 
-/** What waits for finalization and delivery, and the shards that do not answer. */
+/** The work that waits for finalization and delivery, and the shards that do not answer. */
 export interface Work extends QueueBacklog {
   shardsAway?: number[];
   deliveries: Lags;

@@ -191,7 +191,7 @@ export const fields: Record<string, FieldWords> = {
   scopes: { label: 'Es darf', hint: 'Wählen Sie so wenig wie nötig' },
   eventIds: { label: 'Veranstaltungen', hint: 'Ohne Auswahl: alle, und was zu keiner gehört' },
 
-  // What results and changes name.
+  // The names in results and changes.
   secretKey: { label: 'Geheimer Schlüssel', hint: '' },
   previousKeyEndsAt: { label: 'Der alte Schlüssel endet', hint: '' },
   publicKey: { label: 'Öffentlicher Schlüssel', hint: '' },

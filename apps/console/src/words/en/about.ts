@@ -1,6 +1,6 @@
 import { counted } from '../counted.ts';
 
-/** What forms say about whom they concern, how many, and what follows. */
+/** The words of forms about whom they concern, how many, and what follows. */
 export const about = {
   ticket: (title: string, event: string, taken: string, capacity: string) =>
     `${[title, event].filter(Boolean).join(' · ')}: ${taken} of ${capacity} seats are taken.`,
@@ -41,7 +41,7 @@ export const about = {
   newPartner: 'It can sell nothing until it has a key, and an event is open to it.',
   enables: 'Its keys work again, and its webhooks resume.',
   disables:
-    'Within 2 seconds every request with its keys is refused, and its webhooks stop. What it sold stays valid.',
+    'Within 2 seconds every request with its keys is refused, and its webhooks stop. Its sold passes stay valid.',
   key: (partner: string, mode: string, id: string) => `Key ${id} of ${partner}, ${mode}.`,
   lastUsed: (time: string) => `Last used ${time}, or within the hour after.`,
   neverUsed: 'It was never used.',
@@ -61,7 +61,7 @@ export const about = {
     `Nobody gets an e-mail any more, and what waits is dropped: ${counted(waiting, 'e-mail', 'e-mails')}. ` +
     'Enabling them again sends nothing twice to those who have their pass.',
   mailPause: (waiting: string) =>
-    `No further e-mail is sent until you resume. What is queued waits. Waiting now: ${waiting}.`,
+    `No further e-mail is sent until you resume. Queued e-mails wait. Waiting now: ${waiting}.`,
   mailResume: (waiting: string) => `What waits is sent now. Waiting: ${waiting}.`,
   mailResendAll: (sent: string) =>
     `${counted(sent, 'person gets the e-mail with the pass', 'people get the e-mail with their pass')} again.`,
@@ -95,8 +95,8 @@ export const about = {
   cancelled: (person: string, ticket: string, event: string) =>
     `The registration of ${person} for ${[event, `(${ticket})`].filter(Boolean).join(' ')} is cancelled.`,
   cancels: 'The pass no longer opens the door, and the seat can be sold again. This cannot be undone.',
-  cancelsPaid: (partner: string) => `${partner} is told by webhook and list, and pays back the price.`,
-  cancelsFree: (partner: string) => `${partner} is told by webhook and list.`,
+  cancelsPaid: (partner: string) => `${partner} gets it by webhook and list, and pays back the price.`,
+  cancelsFree: (partner: string) => `${partner} gets it by webhook and list.`,
   cancelsAdmitted: 'The seat has let in a person. The report of the doors keeps it.',
   corrects:
     'The pass stays valid. Later e-mails have the new text, and none is sent now; send the pass again if it is needed.',
@@ -117,7 +117,7 @@ export const about = {
   jobPause: 'The job stops after the registrations that it is treating now, and goes on when you want.',
   jobResume: 'The job goes on where it stopped.',
   jobAbort: (left: string) =>
-    'The job ends now, and cannot go on later. What it has done stays done; ' +
+    'The job ends now, and cannot go on later. Its finished items stay done; ' +
     `${counted(left, 'registration is left as it is', 'registrations are left as they are')}.`,
   operator: (name: string, role: string) => `${name}: ${role} of all events.`,
   newOperator: 'A password is shown once, on the next page. Hand it over in a safe way.',

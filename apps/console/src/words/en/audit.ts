@@ -95,7 +95,7 @@ const actions: Record<string, Sentence> = {
   'webhook.update': '{who} changed a webhook of {what}',
 };
 
-/** What can be changed, as a sentence names it. Another field has its label. */
+/** The fields that can be changed, as a sentence names them. Another field has its label. */
 const fields: Record<string, string> = {
   active: 'the sale',
   allocated: 'the reserved seats',
@@ -190,7 +190,7 @@ const fields: Record<string, string> = {
   withdrawnAt: 'the time of the withdrawal',
 };
 
-/** Who changed what, and when. */
+/** The changes: their authors, subjects and times. */
 export const audit = {
   title: 'Audit',
   about: 'Who changed what, and when. Nobody can change or delete these entries.',

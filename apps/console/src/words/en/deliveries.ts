@@ -1,4 +1,4 @@
-/** What is sent to attendees and partners: e-mails and webhooks. */
+/** Deliveries to attendees and partners: e-mails and webhooks. */
 export const deliveries = {
   title: 'Deliveries',
   about: 'What is sent to attendees and partners, and what did not arrive.',

@@ -16,7 +16,7 @@ export const fields: Record<string, FieldWords> = {
   keyId: { label: 'Key', hint: 'Choose one of the list' },
   'passWithdraw.keyId': { label: 'Signing key', hint: 'Choose a key that signs no new passes' },
   accessId: { label: 'Session or token', hint: 'Choose one of the list' },
-  shardId: { label: 'Shard', hint: 'Choose one of the list; the number of its events is beside it' },
+  shardId: { label: 'Shard', hint: 'Choose one of the list; each shows the number of its events' },
   batchIds: { label: 'Batches', hint: 'Without a choice: all that match' },
   passReference: { label: 'Pass reference', hint: 'As on the pass, such as GALA-7-1204-8817263540' },
 
@@ -59,11 +59,11 @@ export const fields: Record<string, FieldWords> = {
   currency: { label: 'Currency', hint: 'Such as EUR' },
   mailOperatorCancels: {
     label: 'E-mail if an operator cancels',
-    hint: 'Attendees are told by e-mail when their registration is cancelled here',
+    hint: 'Attendees get an e-mail when their registration is cancelled here',
   },
   mailPartnerCancels: {
     label: 'E-mail if the partner cancels',
-    hint: 'Attendees are told by e-mail when their partner cancels',
+    hint: 'Attendees get an e-mail when their partner cancels',
   },
 
   title: { label: 'Title', hint: 'Such as VIP or Early bird' },
@@ -131,7 +131,7 @@ export const fields: Record<string, FieldWords> = {
 
   url: { label: 'URL', hint: 'Such as https://partner.example/floodgate' },
   description: { label: 'Note', hint: 'Such as production' },
-  types: { label: 'What it is told', hint: 'Without a choice: everything' },
+  types: { label: 'Messages it gets', hint: 'Without a choice: everything' },
   include: { label: 'Also sent', hint: 'Such as the reference of the partner' },
   entriesPerMessage: { label: 'Entries per message', hint: 'At most so many, such as 100' },
   from: { label: 'Starts with', hint: 'Such as only what happens from now on' },
@@ -152,7 +152,7 @@ export const fields: Record<string, FieldWords> = {
   scopes: { label: 'It may', hint: 'Choose as little as it needs' },
   eventIds: { label: 'Events', hint: 'Without a choice: all events, and what belongs to none' },
 
-  // What results and changes name.
+  // The names in results and changes.
   secretKey: { label: 'Secret key', hint: '' },
   previousKeyEndsAt: { label: 'The old key ends', hint: '' },
   publicKey: { label: 'Public key', hint: '' },

@@ -1,4 +1,4 @@
-/** What every form has. */
+/** The words of every form. */
 export const forms = {
   save: 'Save',
   cancel: 'Back',

@@ -1,4 +1,4 @@
-/** What the installation suffers from, and the page about it. */
+/** The findings about the installation, and the page about them. */
 export const health = {
   title: 'Health',
   about: 'What runs, what waits, and what has failed.',

@@ -79,7 +79,7 @@ export const jobs = {
   willBe: {
     cancel: (count: string) =>
       `${count} registrations are cancelled, also after the deadline. Their seats can be sold again.`,
-    partners: 'Each partner is told of its cancellations by webhook and list.',
+    partners: 'Each partner gets its cancellations by webhook and list.',
     admitted: (count: string) =>
       `${count} of the seats have let in a person. The report of the doors keeps them.`,
     leaveAdmitted: 'Seats that let in a person meanwhile are left out.',

@@ -56,7 +56,7 @@ export const live = {
   backToLive: 'Back to now',
   notATime: 'a date and a time',
   old: 'The console does not answer. These figures are old.',
-  cannotRead: 'The console cannot read the figures. What you see is old.',
+  cannotRead: 'The console cannot read the figures. These figures are old.',
   /** By response code: what happened, and what it means. */
   codes: {
     '10': ['Not well-formed', 'The partner sent something that is no valid request.'],

@@ -8,7 +8,7 @@ export const messages = {
   },
   about: {
     active: 'Each confirmed attendee gets the pass by e-mail, within seconds.',
-    paused: 'Nothing is sent until you resume. What waits is sent then.',
+    paused: 'Nothing is sent until you resume. Waiting e-mails are sent then.',
     disabled: 'The service has stopped the e-mails of this event.',
     off: 'Nobody gets a pass by e-mail. Partners can hand it over themselves.',
     test: 'This is a test event: no e-mail leaves the installation.',

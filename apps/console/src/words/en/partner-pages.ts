@@ -20,7 +20,7 @@ export const partnerPages = {
   noLimit: 'no limit',
   perSecond: (count: string) => `${count} requests a second`,
   contact: 'Contact',
-  noContact: 'none: nobody is told when a webhook is disabled',
+  noContact: 'none: nobody gets a notice when a webhook is disabled',
   added: 'Added',
   weight: (weight: string) => `${weight} (1 is normal; counts only while partners compete for seats)`,
   change: {

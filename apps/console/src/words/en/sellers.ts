@@ -26,7 +26,7 @@ export const sellers = {
   releases: 'Free for all',
   neverReleased: 'never',
   webhooks: 'Webhooks',
-  noWebhooks: 'No partner is told by webhook.',
+  noWebhooks: 'No partner gets a webhook.',
   address: 'Address',
   failures: 'Failed attempts',
   addWebhook: 'Add webhook',

@@ -45,7 +45,7 @@ export const settings = {
   end: 'Archive or call off',
   archive: 'Archive event',
   archiveFollows:
-    'An archived event is hidden from lists. What was sold stays as it is. Its tickets must be off sale.',
+    'An archived event is hidden from lists. Sold passes stay as they are. Its tickets must be off sale.',
   restore: 'Restore event',
   restoreFollows: 'The event is in the lists again.',
   callOff: 'Call off event',

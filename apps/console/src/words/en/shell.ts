@@ -1,4 +1,4 @@
-/** What every page has. */
+/** The words of every page. */
 export const shell = {
   skip: 'Skip to the content',
   menu: 'Pages',

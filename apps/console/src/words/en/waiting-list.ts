@@ -10,7 +10,7 @@ export const waitingList = {
   reference: 'Order',
   joined: 'Joined',
   expires: 'Offer ends',
-  skipped: 'Passed over',
+  skipped: 'Skipped',
   states: {
     waiting: 'Waiting',
     offered: 'Offered',
