@@ -43,6 +43,7 @@ export async function createBusyDoor({ db, url }: TestDatabase) {
     return {
       eventId,
       gate,
+      deviceId: south.id,
       pass: twice,
       open: `device ${south.id} (South)`,
       lost: `device ${lost.id} (Lost scanner)`,
