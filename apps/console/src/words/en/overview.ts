@@ -1,7 +1,6 @@
 /** The first page of an event. */
 export const overview = {
-  made: (name: string) =>
-    `“${name}” is there now. Below is what is still missing before its sale can open.`,
+  made: (name: string) => `“${name}” is there now. Below is what is still missing before its sale can open.`,
   soldOf: (capacity: string) => `sold of ${capacity}`,
   leftHeld: (held: string) => `left · ${held} held`,
   amount: 'sold, without cancelled seats',
