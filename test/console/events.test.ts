@@ -332,7 +332,7 @@ test('a new event comes with its tickets, partners and e-mails from one page', a
   const sellers = await given.call(session, `GET /events/${eventId}/partners`);
   expect(sellers.body).toHaveLength(2);
   const { text } = await open(made.location!, cookie);
-  expect(text).toContain('What is still missing before its sale can open stands below.');
+  expect(text).toContain('Below is what is still missing before its sale can open.');
   expect(text).toContain('No partner has a key for it');
   expect(text).not.toContain('E-mails are off');
 });
