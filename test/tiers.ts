@@ -39,6 +39,7 @@ const EVIDENCE: Record<string, string[]> = {
 /** Files that run in the gate, and do more in the evidence tier (`inject('tier')`). */
 const LONGER_IN_EVIDENCE = [
   'test/console/walk.test.ts',
+  'test/console/twelve-tasks.test.ts',
   'test/console/event-looks.test.ts',
   'test/console/pages.test.ts',
   'test/door-app/app.test.ts',

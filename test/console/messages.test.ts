@@ -127,7 +127,7 @@ test('e-mails are paused, resumed, turned off and on, and each form says what fo
   };
   expect((await open(path, cookie)).text).toContain('E-mails are off');
   expect(await turn('mailEnable', 'Each attendee gets the pass by e-mail.')).toContain('E-mails are on');
-  expect(await turn('mailPause', 'What is queued waits.')).toContain('E-mails are paused');
+  expect(await turn('mailPause', 'Queued e-mails wait.')).toContain('E-mails are paused');
   expect(await turn('mailResume', 'What waits is sent now.')).toContain('E-mails are on');
   expect(await turn('mailDisable', 'what waits is dropped')).toContain('E-mails are off');
 });

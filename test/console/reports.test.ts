@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { perform } from '@floodgate/audit';
 import { grantEvent } from '@floodgate/events';
 import { updateEventAction } from '@floodgate/events/actions';
@@ -16,7 +13,6 @@ import { consoleTest } from '../harness/console-test.ts';
 import { createFixture } from '../harness/fixture.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { shownPage, textOf } from '../harness/shown-page.ts';
-import { waitUntil } from '../harness/wait-until.ts';
 
 const { test, given } = consoleTest();
 
@@ -213,34 +209,12 @@ test('nobody sees reports without the right, and an unknown event has none', asy
 // In a real browser; skipped without Chromium, but in CI.
 describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
   let operator: BrowserOperator;
-  let folder: string;
 
   test.beforeAll(async () => {
     operator = await BrowserOperator.open(given.consoleUrl, (await given.addOperator('owner')).session);
-    folder = await mkdtemp(path.join(tmpdir(), 'floodgate-invoice-'));
-    const to = { behavior: 'allow', downloadPath: folder };
-    await operator.page.send('Browser.setDownloadBehavior', to);
   });
   afterAll(async () => {
     await operator.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  test('the invoice of one partner is a file after three steps from the event', async () => {
-    const { eventId, other } = await createSales();
-    // Any page of the event has its tabs.
-    await operator.visit(`/events/${eventId}/door`);
-    await operator.activate('Reports');
-    await operator.press(`CSV of ${other.name}`);
-    // With the step from the list of events to the event: three.
-    expect(operator.activations).toBe(2);
-    const name = await waitUntil('the file', async () =>
-      (await readdir(folder)).find((one) => one.endsWith('.csv')),
-    );
-    expect(name).toContain(`Gala – Settlement – ${other.name}`);
-    const lines = (await readFile(path.join(folder, name), 'utf8')).trim().split('\r\n');
-    expect(lines).toHaveLength(2);
-    expect(lines[1]).toContain(other.name);
   });
 
   test('the button prints, and without scripts there is none', async () => {

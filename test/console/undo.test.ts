@@ -244,6 +244,20 @@ test.for(Object.keys(CASES))('after a form, one button takes it back: %s', async
   expect(await operator.settings(one, things)).toEqual(before);
 });
 
+test('the form of an allocation keeps what nobody changed, although it replaces the whole', async () => {
+  const { ticketId, partnerId } = await createThings(given.database);
+  const first = { ticketId, partnerId, reserved: 5, cap: 9, releasesAt: new Date('2027-01-02T10:00Z') };
+  await perform(given.db, allocateTicketAction, first, 'test');
+  const operator = await signedIn();
+  await operator.send(`/do/ticketAllocate?ticketId=${ticketId}&partnerId=${partnerId}`, { reserved: '7' });
+  const stored = await given.db
+    .selectFrom('allocations')
+    .selectAll()
+    .where('ticket_id', '=', ticketId)
+    .execute();
+  expect(stored).toEqual([expect.objectContaining({ reserved: 7, cap: 9, releases_at: first.releasesAt })]);
+});
+
 describe('the note after a form', () => {
   test('says what changed, and what an undo leaves as it is', async () => {
     const things = await createThings(given.database);

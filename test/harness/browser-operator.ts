@@ -13,8 +13,6 @@ const PICTURES = process.env['CONSOLE_PICTURES'];
 export class BrowserOperator {
   readonly page: BrowserPage;
   readonly #baseUrl: string;
-  /** How often the operator has activated a link or a button since the last visit. */
-  activations = 0;
 
   private constructor(page: BrowserPage, baseUrl: string) {
     this.page = page;
@@ -42,9 +40,8 @@ export class BrowserOperator {
     return this.page.evaluate<Value>(expression);
   }
 
-  /** Opens a page, and begins to count activations anew. */
+  /** Opens a page. */
   async visit(at: string): Promise<void> {
-    this.activations = 0;
     const url = new URL(at, this.#baseUrl).href;
     await this.#load(() => this.page.send('Page.navigate', { url }));
   }
@@ -56,7 +53,6 @@ export class BrowserOperator {
 
   /** Activates the link or button with this name. */
   async press(name: string): Promise<void> {
-    this.activations += 1;
     const isThere = await this.evaluate<boolean>(`(() => {
       const nameOf = (one) => (one.ariaLabel ?? one.textContent).trim().replaceAll(/\\s+/g, ' ');
       const found = [...document.querySelectorAll('a, button')].find(

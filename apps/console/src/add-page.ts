@@ -11,7 +11,7 @@ import { requireScope } from './principals.ts';
 import { askedOf, wordsOfForm } from './forms/asked.ts';
 import { doneHtml } from './forms/done.ts';
 import type { Format } from './view/format.ts';
-import { address, buttonLink, NOTHING, type Html, type Texts } from './view/html.ts';
+import { address, buttonLink, NOTHING, type Html, type LinkLook, type Texts } from './view/html.ts';
 import { sendPage, type Page } from './view/page.ts';
 import type { Viewer } from './view/viewer.ts';
 import type { Words } from './words/index.ts';
@@ -52,7 +52,7 @@ export interface PageRequest {
     operation: Operation<Input>,
     given: Partial<Filled<Input>>,
     name?: string,
-    look?: { part?: string; kind?: 'primary' | 'danger' },
+    look?: LinkLook & { part?: string },
   ): Html;
 }
 
@@ -98,13 +98,13 @@ export async function requestOf(
     words: viewer.words,
     format: viewer.format.inZone(zone),
     read: (operation, fields) => readBy(context, operation, fields, caller).catch(nothingIfForbidden),
-    action: (operation, fields, name, { part, kind } = {}) => {
+    action: (operation, fields, name, { part, ...look } = {}) => {
       if (!mayOpen(operator, operation, may)) return NOTHING;
       const texts = Object.entries<unknown>({ ...fields, back: backOf(request) });
       const path = `/do/${operation.id}${part === undefined ? '' : `/${part}`}`;
       const filled = Object.fromEntries(texts.map(([field, value]) => [field, String(value)]));
       const asked = formAt({ id: operation.id, ...(part !== undefined && { part }) });
-      return buttonLink(address(path, filled), name ?? wordsOfForm(viewer.words, asked, filled).link, kind);
+      return buttonLink(address(path, filled), name ?? wordsOfForm(viewer.words, asked, filled).link, look);
     },
   };
   return page;

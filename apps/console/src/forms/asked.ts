@@ -74,5 +74,8 @@ export function askedFields({ operation, definition, part }: Asked, given: Texts
   const all = Object.keys(properties);
   const wanted = part?.fields ?? definition.fields ?? all;
   const missing = part ? [] : required.filter((name) => !wanted.includes(name));
-  return [...missing, ...wanted].filter((name) => !isGiven(given, name) && !Object.hasOwn(carried, name));
+  const proposed = part?.proposed ?? [];
+  return [...missing, ...wanted].filter(
+    (name) => (!isGiven(given, name) && !Object.hasOwn(carried, name)) || proposed.includes(name),
+  );
 }

@@ -25,21 +25,24 @@ export async function assertTyped(page: PageRequest, asked: Asked, given: Texts)
 
 /**
  * Returns the fields of a form that somebody changed, as operations take them. A field that was emptied stands
- * for none, if there can be none. Throws Unchanged if the thing exists, and no field is other than before.
+ * for none, if there can be none. An operation that replaces the whole gets the others as well. Throws Unchanged if the thing exists, and no field is other than before.
  */
 export function changedFields(page: PageRequest, asked: Asked, given: Texts) {
   const { properties } = asked.operation.input;
   const zone = isZone(given['timeZone']) ? given['timeZone'] : page.format.zone;
   const changed: Texts = {};
+  const kept: Texts = {};
   for (const [name, schema] of Object.entries(properties)) {
     const [text, was] = [sentText(schema, name, given), given[WAS + name]];
     // An empty field is absent, unless it had a text.
     const isAbsent = text === undefined || (text === '' && !was);
-    if (isAbsent || isAsBefore(schema, name, text, given)) continue;
-    changed[name] = meantText(schema, text, { was, zone });
+    if (isAbsent) continue;
+    const isKept = isAsBefore(schema, name, text, given);
+    (isKept ? kept : changed)[name] = meantText(schema, text, { was, zone });
   }
   assertChanged(asked, given, changed);
-  return changed;
+  // PUT replaces the whole: a cap that is not sent would be none.
+  return asked.operation.method === 'PUT' ? { ...kept, ...changed } : changed;
 }
 
 function assertChanged({ operation, definition }: Asked, given: Texts, changed: Texts) {

@@ -35,6 +35,8 @@ export interface FormFacts {
 export interface FormPart<Field extends string = string> extends FormFacts {
   /** The fields that it asks for. */
   fields: readonly Field[];
+  /** Those of them that it asks for although a link gives them: the link only fills them. */
+  proposed?: readonly Field[];
 }
 
 /** The form of an operation. Without one, the form asks for every field of the operation. */

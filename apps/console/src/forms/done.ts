@@ -51,9 +51,13 @@ interface Saved {
 
 const FLAT = ['reserved', 'cap', 'releasesAt'];
 
+/** Notes of a change that are no settings: the page says in words what follows from them. */
+const NOTED = new Set(['outdatedEmails']);
+
 /** Returns the settings that changes differ in. Those of an allocation are each one. */
 function differences(change: AuditEntry) {
-  return differencesOf(change).flatMap((one) => {
+  const settings = differencesOf(change).filter(({ name }) => !NOTED.has(name));
+  return settings.flatMap((one) => {
     if (one.name !== 'allocation') return [one];
     const [was, is] = [one.was, one.is].map((state) => new Map(Object.entries(Object(state) as object)));
     return FLAT.map((name) => ({

@@ -13,7 +13,7 @@ export const doorForms = {
   },
   deviceCreate: {
     // The link proposes gates, and the form asks for them nevertheless.
-    parts: { enrol: { fields: ['name', 'gates'] } },
+    parts: { enrol: { fields: ['name', 'gates'], proposed: ['gates'] } },
     about: async (page, given) => [await eventName(page, given), page.words.about.newDevice],
   },
   deviceCode: {

@@ -1,7 +1,11 @@
 import type { PageRequest } from '../add-page.ts';
-import type { Texts } from '../view/html.ts';
+import { address, type Texts } from '../view/html.ts';
+import { pathOf } from '../view/path-of.ts';
 import type { FormDefinitions } from './definitions.ts';
 import { eventName, eventOf, mailOf, partnerOf } from './subjects.ts';
+
+/** The page with the partners that may sell an event. */
+const sellersPath = (eventId: string) => `/events/${eventId}/partners`;
 
 /** Returns what says which event it is, and then what follows. */
 const aboutWith = (follows: (page: PageRequest) => string) => async (page: PageRequest, given: Texts) => [
@@ -55,6 +59,9 @@ export const eventForms = {
       const partner = await partnerOf(page, given);
       return [await eventName(page, given), partner?.name, page.words.about.grant];
     },
+    // The page of the sellers then proposes to reserve seats for this one.
+    next: (_result, { eventId = '', partnerId = '', back }) =>
+      pathOf(back) === sellersPath(eventId) ? address(sellersPath(eventId), { partnerId }) : pathOf(back),
   },
   eventRevoke: {
     isDangerous: true,

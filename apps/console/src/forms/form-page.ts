@@ -112,7 +112,9 @@ async function done({ db }: ConsoleContext, reply: FastifyReply, { page, asked, 
   const next = definition.next?.(result, given) ?? back;
   if (!resultPage) return reply.redirect(afterwards(next, textsOfForm(asked, given)), 303);
   const { title } = wordsOfForm(page.words, asked, given);
-  const onward = html`<p class="buttons">!${buttonLink(back, page.words.forms.continue, 'primary').text}</p>`;
+  const onward = html`<p class="buttons">
+    !${buttonLink(back, page.words.forms.continue, { kind: 'primary' }).text}
+  </p>`;
   const parts = await resultPage(page, result, { given });
   return sendPage(reply, { title, parts: [...parts, onward] });
 }

@@ -49,7 +49,6 @@ const startForm = <Preview extends { count: number; upTo: number }>(
     return found ? startOf(found, given) : {};
   },
   concerns: countOf,
-  about: async (page: PageRequest, given: Texts) => [await eventName(page, given)],
   preview: async (page: PageRequest, given: Texts) => {
     const found = await previewOf(page, given);
     return found ? previewHtml(page, found, given) : '';

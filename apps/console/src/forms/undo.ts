@@ -3,7 +3,7 @@ import type { Operation } from '@floodgate/operators';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
 import { mayOpen, type Operations } from '../operations.ts';
-import type { Texts } from '../view/html.ts';
+import { spokenName, type Texts } from '../view/html.ts';
 import type { Words } from '../words/index.ts';
 import { WAS } from './sent.ts';
 
@@ -165,11 +165,12 @@ function undoBy(operations: Operations, operation: Operation, made: Made): Undo 
   };
 }
 
-/** Returns a button that takes a change back, and then shows a page. */
-export const undoHtml = ({ operation, fields, note }: Undo, back: string, words: Words) =>
+/** Returns a button that takes a change back, and then shows a page. `of`: the change, if there are several. */
+export const undoHtml = ({ operation, fields, note }: Undo, back: string, words: Words, of?: string) =>
   html`<form class="inline" method="post" action="/do/${operation.id}">
     !${Object.entries({ ...fields, back }).map(
       ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
     )}
-    <button>${words.forms.undo}</button> !${note ? html`<span class="soft">${note}</span>` : ''}
+    <button !${spokenName(words.forms.undo, of)}>${words.forms.undo}</button>
+    !${note ? html`<span class="soft">${note}</span>` : ''}
   </form>`;

@@ -129,10 +129,10 @@ function operatorsHtml(
         head: '',
         cell: ({ name }) =>
           together(
-            action(operations.operatorUpdate, { name }, texts.do.change),
-            action(operations.operatorGrant, { name }, texts.do.give),
-            action(operations.operatorResetPassword, { name }, texts.do.password),
-            action(operations.operatorSignOut, { name }, texts.do.signOut),
+            action(operations.operatorUpdate, { name }, texts.do.change, { of: name }),
+            action(operations.operatorGrant, { name }, texts.do.give, { of: name }),
+            action(operations.operatorResetPassword, { name }, texts.do.password, { of: name }),
+            action(operations.operatorSignOut, { name }, texts.do.signOut, { of: name }),
           ),
       },
     ],
@@ -157,7 +157,10 @@ function sessionsHtml(
       },
       { head: texts.from, cell: ({ createdAt }) => format.ago(createdAt) },
       { head: texts.until, cell: ({ expiresAt }) => format.time(expiresAt) },
-      { head: '', cell: ({ id }) => action(operations.accessRevoke, { accessId: id }, texts.end) },
+      {
+        head: '',
+        cell: ({ id, name }) => action(operations.accessRevoke, { accessId: id }, texts.end, { of: name }),
+      },
     ],
   });
 }
@@ -185,7 +188,8 @@ function tokensHtml(
       { head: texts.until, cell: ({ expiresAt }) => format.time(expiresAt) },
       {
         head: '',
-        cell: ({ id }) => action(operations.accessRevoke, { accessId: id }, texts.revoke, { kind: 'danger' }),
+        cell: ({ id, name }) =>
+          action(operations.accessRevoke, { accessId: id }, texts.revoke, { kind: 'danger', of: name }),
       },
     ],
   });

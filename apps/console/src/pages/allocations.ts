@@ -42,6 +42,7 @@ interface AllocationsOptions {
 export function allocationsHtml(page: PageRequest, { allocations, names, tickets = [] }: AllocationsOptions) {
   const { words, format, action, operations } = page;
   const { sellers } = words;
+  const titles = new Map(tickets.map(({ id, title }) => [id, title]));
   const links = new Map(tickets.map((ticket) => [ticket.id, link(ticketPath(ticket), ticket.title)]));
   return listing({
     caption: words.tickets.allocations,
@@ -59,7 +60,9 @@ export function allocationsHtml(page: PageRequest, { allocations, names, tickets
       {
         head: '',
         cell: ({ ticketId, partnerId }) =>
-          action(operations.ticketAllocate, { ticketId, partnerId }, words.tickets.change),
+          action(operations.ticketAllocate, { ticketId, partnerId }, words.tickets.change, {
+            of: [titles.get(ticketId), names.get(partnerId)].filter(Boolean).join(', '),
+          }),
       },
     ],
   });

@@ -64,7 +64,7 @@ export async function earlierPage(
     actions(
       wayTo(-1, live.minuteBefore),
       wayTo(1, live.minuteAfter),
-      buttonLink(`/live/${event.id}`, live.backToLive, 'primary'),
+      buttonLink(`/live/${event.id}`, live.backToLive, { kind: 'primary' }),
     ),
     window.last ? '' : alertHtml(live.notKept),
     launchHtml(figures, { ...viewer, format }),

@@ -30,7 +30,7 @@ export const showEvents: Show = async (page) => {
     about: nextOpening(page, all, now),
     actions: [
       mayUse(operator, operations.eventCreate.scope)
-        ? buttonLink('/events/new', words.eventList.add, 'primary')
+        ? buttonLink('/events/new', words.eventList.add, { kind: 'primary' })
         : NOTHING,
     ],
     tabs: LISTS.map((list) => tabOf(page, list, list === current, lists[list].length)),

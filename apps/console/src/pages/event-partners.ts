@@ -33,11 +33,12 @@ function sellersHtml(page: EventPageRequest) {
       { head: texts.keys, cell: ({ openKeys }) => openKeys },
       {
         head: '',
-        cell: ({ partnerId }) =>
+        cell: ({ partnerId, partner }) =>
           together(
-            allocateLink(page, partnerId),
+            allocateLink(page, partnerId, partner),
             action(operations.eventRevoke, { eventId: event.id, partnerId }, texts.revoke, {
               kind: 'danger',
+              of: partner,
             }),
           ),
       },
@@ -54,14 +55,17 @@ function stateChipOf({ disabledAt, openKeys }: Seller, { words: { sellers } }: E
 function allocateLink(
   { may, event, tickets, words, url, action, operations }: EventPageRequest,
   partnerId: number,
+  of: string,
 ) {
   const [only] = tickets;
   if (tickets.length === 0) return NOTHING;
   if (only && tickets.length === 1)
-    return action(operations.ticketAllocate, { ticketId: only.id, partnerId }, words.tickets.allocate);
+    return action(operations.ticketAllocate, { ticketId: only.id, partnerId }, words.tickets.allocate, {
+      of,
+    });
   if (!may(operations.ticketAllocate.scope)) return NOTHING;
   const given = { eventId: event.id, partnerId, back: url.split('?', 1)[0] };
-  return buttonLink(address('/do/ticketAllocate', given), words.tickets.allocate);
+  return buttonLink(address('/do/ticketAllocate', given), words.tickets.allocate, { of });
 }
 
 /** Resolves to the form that lets one more partner sell the event: it is chosen, and nothing else is asked. */
@@ -77,10 +81,13 @@ async function grantHtml({ read, operations, may, sellers, event, words }: Event
     <input type="hidden" name="eventId" value="${event.id}" />
     <input type="hidden" name="back" value="/events/${event.id}/partners" />
     <label for="partnerId">${words.sellers.another}</label>
-    <select id="partnerId" name="partnerId" required>
-      <option value="">${words.forms.choose}</option>
-      !${others.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}
-    </select>
+    !${selectHtml({
+      id: 'partnerId',
+      name: 'partnerId',
+      chosen: undefined,
+      choose: words.forms.choose,
+      choices: others.map(({ id, name }) => [id, name]),
+    })}
     <button class="primary">${words.sellers.grant}</button>
   </form>`;
 }
@@ -93,8 +100,64 @@ async function allocationsCard(page: EventPageRequest) {
   );
   const allocations = lists.flatMap((list) => list ?? []);
   const table = allocationsHtml(page, { allocations, names: await partnerNames(page), tickets });
-  return card(words.tickets.allocations, html`<p class="hint">${words.sellers.aboutAllocations}</p>` + table);
+  const about = html`<p class="hint">${words.sellers.aboutAllocations}</p>`;
+  return card(words.tickets.allocations, about + table + reserveHtml(page, allocations));
 }
+
+/**
+ * Returns the form that reserves the first seats for a partner, such as the one that was just let in. A partner
+ * that has an allocation is left out: this form would replace it.
+ */
+function reserveHtml(
+  { may, operations, query, sellers, tickets, event, words }: EventPageRequest,
+  allocations: readonly { partnerId: number }[],
+) {
+  if (!may(operations.ticketAllocate.scope) || tickets.length === 0) return '';
+  const allocated = new Set(allocations.map(({ partnerId }) => partnerId));
+  const others = sellers.filter(({ partnerId }) => !allocated.has(partnerId));
+  if (others.length === 0) return '';
+  const { sellers: texts, fields } = words;
+  return html`<form class="filter" method="post" action="/do/ticketAllocate">
+    <input type="hidden" name="back" value="/events/${event.id}/partners" />
+    <label for="for">${texts.reserveFor}</label>
+    !${selectHtml({
+      id: 'for',
+      name: 'partnerId',
+      chosen: query['partnerId'],
+      choose: words.forms.choose,
+      choices: others.map(({ partnerId, partner }) => [partnerId, partner]),
+    })}
+    <label for="ticketId">${words.tickets.ticket}</label>
+    !${selectHtml({
+      id: 'ticketId',
+      name: 'ticketId',
+      chosen: tickets.length === 1 ? String(tickets[0]!.id) : undefined,
+      choose: words.forms.choose,
+      choices: tickets.map(({ id, title }) => [id, title]),
+    })}
+    <label for="reserved">${fields['reserved']!.label}</label>
+    <input id="reserved" name="reserved" inputmode="numeric" size="6" autocomplete="off" required />
+    <button>${texts.reserve}</button>
+  </form>`;
+}
+
+interface SelectOptions {
+  id: string;
+  name: string;
+  /** Undefined: nothing is chosen yet. */
+  chosen: string | undefined;
+  choose: string;
+  choices: readonly (readonly [value: number, name: string])[];
+}
+
+const selectHtml = ({ id, name, chosen, choose, choices }: SelectOptions) =>
+  html`<select id="${id}" name="${name}" required>
+    <option value="">${choose}</option>
+    !${choices.map(
+      ([value, text]) =>
+        html`<option value="${value}" !${String(value) === chosen ? 'selected' : ''}>${text}</option>`,
+    )}
+  </select>`;
 
 async function webhooksCard(page: EventPageRequest) {
   const { read, operations, event, words, format, action } = page;

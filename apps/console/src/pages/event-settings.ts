@@ -1,6 +1,6 @@
 import { ROLE_NAMES } from '@floodgate/operators';
 import { html } from 'ghtml';
-import { actions, card, chip, facts, grid, NOTHING, rows, together, Html } from '../view/html.ts';
+import { actions, card, chip, facts, grid, NOTHING, rows, Html } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import { valueWords } from '../words/index.ts';
 import { changesHtml } from './changes.ts';
@@ -161,7 +161,8 @@ async function rolesCard(page: EventPageRequest) {
       },
       {
         head: '',
-        cell: ({ name }) => together(action(operations.operatorRevoke, { eventId, name }, settings.takeRole)),
+        cell: ({ name }) =>
+          action(operations.operatorRevoke, { eventId, name }, settings.takeRole, { of: name }),
       },
     ],
   });

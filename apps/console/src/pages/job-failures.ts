@@ -30,8 +30,12 @@ export function failuresHtml(
         head: '',
         cell: ({ item: passReference }) =>
           job.kind === 'resend'
-            ? action(operations.mailResend, { passReference, kind: 'confirmation' }, jobs.sendOne)
-            : action(operations.registrationCancel, { passReference }, jobs.cancelOne),
+            ? action(operations.mailResend, { passReference, kind: 'confirmation' }, jobs.sendOne, {
+                of: maskPassCodes(passReference),
+              })
+            : action(operations.registrationCancel, { passReference }, jobs.cancelOne, {
+                of: maskPassCodes(passReference),
+              }),
       },
     ],
   })}

@@ -152,30 +152,37 @@ function personHtml({ passReference, fullName, emailAddress }: MailFailure, { wo
 function remedyHtml(failure: MailFailure, { words, action, operations }: EventPageRequest) {
   const { messages } = words;
   const { steps, suppressionDigest } = failure;
+  const of = nameOf(failure);
   const lift =
     suppressionDigest !== null && steps.includes('lift')
-      ? action(operations.mailUnsuppress, { address: suppressionDigest }, messages.lift)
+      ? action(operations.mailUnsuppress, { address: suppressionDigest }, messages.lift, { of })
       : NOTHING;
   const buttons = together(lift, ...ofRegistration(failure, words, action, operations));
   return new Html(html`${remedyText(steps, words)}<br /><span class="actions">!${buttons.text}</span>`);
 }
 
+/** Returns the name of the person, otherwise the reference of the pass. */
+const nameOf = ({ fullName, passReference }: MailFailure) =>
+  fullName ?? (passReference === null ? undefined : maskPassCodes(passReference));
+
 /** Returns the forms about the registration of an e-mail. An offer is about none. */
 function ofRegistration(
-  { kind, state, steps, passReference: whole }: MailFailure,
+  failure: MailFailure,
   { messages }: EventPageRequest['words'],
   action: EventPageRequest['action'],
   operations: EventPageRequest['operations'],
 ) {
+  const { kind, state, steps, passReference: whole } = failure;
   if (whole === null || kind === 'waiting-offer') return [];
+  const of = nameOf(failure);
   const passReference = maskPassCodes(whole);
   const mayHelp = (step: MailFailure['steps'][number]) => state === 'waiting' || steps.includes(step);
   return [
     mayHelp('correct-address')
-      ? action(operations.registrationCorrect, { passReference }, messages.correct)
+      ? action(operations.registrationCorrect, { passReference }, messages.correct, { of })
       : NOTHING,
     mayHelp('send-again')
-      ? action(operations.mailResend, { passReference, kind }, messages.sendAgain)
+      ? action(operations.mailResend, { passReference, kind }, messages.sendAgain, { of })
       : NOTHING,
   ];
 }

@@ -112,7 +112,7 @@ function whatHtml(page: PageRequest, form: NewEventForm) {
   return card(
     newEvent.what,
     html`!${field(page, form, 'name', {
-        label: settings.name,
+        label: newEvent.name,
         hint: newEvent.nameHint,
         attributes: 'required maxlength="255"',
       })}

@@ -210,8 +210,8 @@ async function eventsHtml(
       },
       {
         head: '',
-        cell: ({ eventId }) =>
-          action(operations.eventRevoke, { eventId, partnerId }, sells.close, { kind: 'danger' }),
+        cell: ({ eventId, event }) =>
+          action(operations.eventRevoke, { eventId, partnerId }, sells.close, { kind: 'danger', of: event }),
       },
     ],
   });
@@ -249,8 +249,8 @@ async function keysHtml(
           state !== 'open'
             ? NOTHING
             : together(
-                action(operations.keyRotate, { keyId, overlapMs: DAY_MS }, texts.rotate),
-                action(operations.keyRevoke, { keyId }, texts.revoke, { kind: 'danger' }),
+                action(operations.keyRotate, { keyId, overlapMs: DAY_MS }, texts.rotate, { of: keyId }),
+                action(operations.keyRevoke, { keyId }, texts.revoke, { kind: 'danger', of: keyId }),
               ),
       },
     ],

@@ -102,6 +102,7 @@ async function priceCard(page: EventPageRequest, ticket: DescribedTicket) {
             },
             ticketPath(ticket),
             words,
+            money(previous.price),
           )
         : '';
     return new Html(html`<strong>${money(price)}</strong> <span class="soft">!${since}</span> !${takeBack}`);

@@ -28,7 +28,11 @@ export function ticketTable(page: EventPageRequest, caption: string) {
       hasLists && { head: texts.waiting, cell: waitingCell },
       {
         head: '',
-        cell: (ticket) => together(buttonLink(ticketPath(ticket), texts.change), switchAction(page, ticket)),
+        cell: (ticket) =>
+          together(
+            buttonLink(ticketPath(ticket), texts.change, { of: ticket.title }),
+            switchAction(page, ticket, ticket.title),
+          ),
       },
     ],
   });
@@ -42,19 +46,24 @@ function waitingCell({ id, waiting, offerHours }: DescribedTicket): Shown {
   return waiting > 0 || offerHours !== null ? link(`/tickets/${id}/waiting-list`, waiting) : null;
 }
 
-/** Returns the link that stops the sale of a ticket, or resumes it. An event that is called off sells no more. */
+/**
+ * Returns the link that stops the sale of a ticket, or resumes it. An event that is called off sells no more.
+ * `of`: the name of the ticket, where there are several.
+ */
 export function switchAction(
   { event, action, operations, words }: Pick<EventPageRequest, 'event' | 'action' | 'operations' | 'words'>,
   { id: ticketId, active }: DescribedTicket,
+  of?: string,
 ): Html {
   const { tickets } = words;
   if (active)
     return action(operations.ticketUpdate, { ticketId, active: false }, tickets.stop, {
       part: 'switch',
       kind: 'danger',
+      of,
     });
   if (event.calledOffAt || event.archivedAt) return NOTHING;
-  return action(operations.ticketUpdate, { ticketId, active: true }, tickets.resume, { part: 'resume' });
+  return action(operations.ticketUpdate, { ticketId, active: true }, tickets.resume, { part: 'resume', of });
 }
 
 /** Returns in words whether a ticket is sold now, and since or until when. */

@@ -32,9 +32,20 @@ export function address(path: string, query: Record<string, string | number | un
   return text ? `${path}?${text}` : path;
 }
 
+/** How a link looks, and what it is about. */
+export interface LinkLook {
+  kind?: 'primary' | 'danger' | undefined;
+  /** The thing that it is about, where several links have the same name: those of rows. It is read out. */
+  of?: string | undefined;
+}
+
+/** Returns the attribute with the name that is read out: "Stop sale: VIP". Empty without a thing. */
+export const spokenName = (name: string, of: string | undefined) =>
+  of === undefined ? '' : html`aria-label="${`${name}: ${of}`}"`;
+
 /** Returns a link that looks like a button. */
-export const buttonLink = (href: string, name: string, kind: '' | 'primary' | 'danger' = '') =>
-  new Html(html`<a class="button ${kind}" href="${href}">${name}</a>`);
+export const buttonLink = (href: string, name: string, { kind, of }: LinkLook = {}) =>
+  new Html(html`<a class="button ${kind ?? ''}" href="${href}" !${spokenName(name, of)}>${name}</a>`);
 
 /** Returns what is shown side by side. Links to forms that the operator may not use are empty. */
 export const together = (...parts: Html[]) => new Html(parts.flatMap(({ text }) => text || []).join(' '));

@@ -5,6 +5,7 @@ export const newEvent: typeof en = {
   about:
     'Alles, was der Verkauf braucht, auf einer Seite. Bis Sie am Ende den Knopf drücken, geschieht nichts.',
   what: 'Name, Ort und Zeit',
+  name: 'Name der Veranstaltung',
   nameHint: 'Zum Beispiel: Sommerfest Köln',
   venueHint: 'Zum Beispiel: Tanzbrunnen, Köln. Kann leer bleiben.',
   zoneHint: 'Zum Beispiel: Europe/Berlin. Alle Zeiten auf dieser Seite gelten in dieser Zone.',

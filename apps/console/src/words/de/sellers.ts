@@ -19,6 +19,8 @@ export const sellers: typeof en = {
     'Plätze, die für einen Partner zurückgelegt sind, verkauft niemand sonst. Ein Partner ohne ' +
     'Kontingent verkauft, was übrig ist.',
   noAllocations: 'Für niemanden sind Plätze zurückgelegt, und niemand hat eine Grenze.',
+  reserveFor: 'Für den Partner',
+  reserve: 'Plätze zurücklegen',
   reserved: 'Zurückgelegt',
   cap: 'Höchstens',
   noCap: 'ohne Grenze',

@@ -4,6 +4,7 @@ export const newEvent = {
   about:
     'Everything that the sale needs, on one page. Nothing happens before you press the button at the end.',
   what: 'Name, place and time',
+  name: 'Name of the event',
   nameHint: 'For example: Sommerfest Köln',
   venueHint: 'For example: Tanzbrunnen, Köln. May be left empty.',
   zoneHint: 'For example: Europe/Berlin. All times on this page are in this zone.',

@@ -18,6 +18,8 @@ export const sellers = {
     'Seats that are reserved for a partner are sold by nobody else. A partner without an allocation ' +
     'sells what is left.',
   noAllocations: 'No seats are reserved for one partner, and nobody has a limit.',
+  reserveFor: 'For the partner',
+  reserve: 'Reserve seats',
   reserved: 'Reserved',
   cap: 'At most',
   noCap: 'no limit',
