@@ -1,9 +1,11 @@
 /** Folders of tests that also run on Citus. */
 export const FOLDERS_ON_CITUS = [
   'audit',
+  'console',
   'database',
   'deliveries',
   'door',
+  'events',
   'end-to-end',
   'http',
   'jobs',
