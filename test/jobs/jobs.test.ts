@@ -109,7 +109,9 @@ test('what came since is left out, also if it has lower serials: from another se
   await runJobs(db);
   const { rows } = await sql<{ serial: number }>`
     select serial from registrations
-    where shard_id = ${shardId} and event_id = ${eventId} and cancelled_at is null order by serial`.execute(db);
+    where shard_id = ${shardId} and event_id = ${eventId} and cancelled_at is null order by serial`.execute(
+    db,
+  );
   expect(rows).toHaveLength(2);
   expect(rows[0]!.serial).toBeLessThan(first[0]!);
   expect(rows[1]!.serial).toBe(later[0]);
@@ -126,9 +128,7 @@ test('a start is refused if an attendee of the preview was changed, also if the 
   const change = { passReference: passReferenceOf(row!), fullName: 'Eve', emailAddress: 'eve@example.com' };
   await continueOnCoordinator(db);
   await perform(db, replaceAttendeeAction, change, 'test');
-  await expect(start({}, previewed)).rejects.toThrow(
-    'the preview had 3 registrations, and now there are 2',
-  );
+  await expect(start({}, previewed)).rejects.toThrow('the preview had 3 registrations, and now there are 2');
 });
 
 test('a start is refused with both numbers if the registrations have changed', async () => {

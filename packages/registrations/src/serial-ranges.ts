@@ -28,7 +28,9 @@ export function* partsByServer({ after, upTo }: SerialRange): Generator<SerialRa
 
 /** Returns the last serial of each server, of serials in order. */
 export const lastOfServers = (serials: readonly number[]) =>
-  serials.filter((serial, index) => index === serials.length - 1 || startOf(serial) < startOf(serials[index + 1]!));
+  serials.filter(
+    (serial, index) => index === serials.length - 1 || startOf(serial) < startOf(serials[index + 1]!),
+  );
 
 /** Returns the serials up to the last one of each server, in order. Of a server that is not among them it has none. */
 export function rangesUpTo(lasts: readonly number[]): SerialRange[] {
