@@ -49,11 +49,11 @@ async function sellAndChange(sales: Sales): Promise<Map<number, LoggedChange[]>>
   const moving = async () => {
     for (; moves < MOVES; moves += 1) {
       await moveToAnotherServer(given.db, given.gala.shardId);
-      const before = log().length;
-      await waitUntil('some more prices have changed', () => log().length > before + CHANGES / 4);
+      const before = logged().length;
+      await waitUntil('some more prices have changed', () => logged().length > before + CHANGES / 4);
     }
   };
-  const log = () => [...changes.values()].flat();
+  const logged = () => [...changes.values()].flat();
   const selling = sellers.map((db) => sellUntil(() => isOver, db, sales, new Random(random.seed())));
   const changing = [...changes].map(async ([ticketId, log]) => {
     // No two prices are the same, so a price names its change. Every operation has happened before the end.
