@@ -23,6 +23,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { attendeesReadBy, differencesOnShards } from '../harness/cluster-roles.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { moveToAnotherServer, serverOfShard } from '../harness/move-shard.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { runCli, startApiProcess, startWorkerProcess } from '../harness/service-process.ts';
@@ -68,15 +69,6 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
   });
 
   const urlOf = (service: ServiceName) => withRole(roleOf(service), url);
-
-  /** Where the events of a shard are stored: the port of its server. */
-  async function serverOf(shardId: number): Promise<number> {
-    const { rows } = await sql<{ port: number }>`
-      select nodeport as port
-      from pg_dist_placement join pg_dist_node using (groupid)
-      where shardid = get_shard_id_for_distribution_column('tickets', ${shardId}::integer)`.execute(db);
-    return rows[0]!.port;
-  }
 
   /** One after the other, so that each gets a shard of its own. */
   async function createFixtures(count: number): Promise<Fixture[]> {
@@ -185,7 +177,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
       for (let moves = 0; moves < 4; moves += 1) {
         const before = given.length;
         await waitUntil('some more are answered', () => given.length > before + 500);
-        await moveToAnotherServer(fixture.shardId);
+        await moveToAnotherServer(db, fixture.shardId);
       }
     } finally {
       moving.isOver = true;
@@ -225,25 +217,6 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     const server = new URL(url);
     server.port = String(port);
     return server.href;
-  }
-
-  /** Moves all that belongs to a shard, once Citus has cleaned up after the move before: it refuses to move back onto that. */
-  async function moveToAnotherServer(shardId: number): Promise<void> {
-    const from = await serverOf(shardId);
-    await waitUntil('nothing is left of the move before', async () => {
-      await sql`call citus_cleanup_orphaned_resources()`.execute(db);
-      const { rows } = await sql`select from pg_dist_cleanup`.execute(db);
-      return rows.length === 0;
-    });
-    await sql`
-      select citus_move_shard_placement(
-        get_shard_id_for_distribution_column('tickets', ${shardId}::integer), here.nodename, here.nodeport, there.nodename,
-        there.nodeport, 'block_writes'
-      )
-      from pg_dist_node here, (
-        select * from pg_dist_node where shouldhaveshards and nodeport <> ${from} order by nodeport limit 1
-      ) there
-      where here.nodeport = ${from}`.execute(db);
   }
 
   describe('the roles of API and worker', () => {
@@ -373,9 +346,9 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     test('go with a shard that moves to another server', async () => {
       const fixture = await createFixture(db);
       const ticketId = await fixture.addTicket();
-      const before = await serverOf(fixture.shardId);
-      await moveToAnotherServer(fixture.shardId);
-      expect(await serverOf(fixture.shardId)).not.toBe(before);
+      const before = await serverOfShard(db, fixture.shardId);
+      await moveToAnotherServer(db, fixture.shardId);
+      expect(await serverOfShard(db, fixture.shardId)).not.toBe(before);
       for (const service of SERVICES) expect(await differencesOnShards(db, roleOf(service))).toEqual([]);
       const status = await registerOne(fixture, ticketId);
       await waitUntil('it is confirmed', async () => (await status()) === 'confirmed');
@@ -398,7 +371,7 @@ describe.skipIf(missing)(`on a Citus cluster${missing}`, () => {
     async () => {
       const control = (...args: string[]) => promisify(execFile)(cluster, args);
       const fixtures = await createFixtures(16);
-      const ports = await Promise.all(fixtures.map(({ shardId }) => serverOf(shardId)));
+      const ports = await Promise.all(fixtures.map(({ shardId }) => serverOfShard(db, shardId)));
       const tickets = await Promise.all(fixtures.map((fixture) => fixture.addTicket()));
       const [dead] = await sql<{ port: number }>`
       select min(nodeport) as port from pg_dist_node where groupid > 0`

@@ -18,6 +18,7 @@ import { createFixture } from '../harness/fixture.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { finalizePending, journalOf, pendingBatches } from '../harness/journal.ts';
 import { reservationOf } from '../harness/reservation.ts';
+import { continueOnServer } from '../harness/serials-of-servers.ts';
 import { runCli } from '../harness/service-process.ts';
 import { sell } from '../harness/sold.ts';
 import { joinWaitingList } from '../harness/waiting-list.ts';
@@ -74,6 +75,23 @@ async function settle() {
   await expireHolds(db, gala.shardId, 1_000);
   await finalizePending(db, gala.shardId);
 }
+
+test('an event is called off while it is sold, also if the sale goes on with lower serials', async () => {
+  const { db, gala } = given;
+  const { eventId, shardId } = gala;
+  const standing = await gala.addTicket();
+  await continueOnServer(db, shardId, 2);
+  await sell(db, gala, standing, 5);
+  const { count, upTo } = await eventCallOffPreview(db, { eventId }, ANN);
+  expect(count).toBe(5);
+  await continueOnServer(db, shardId, 1);
+  await sell(db, gala, standing, 3);
+  const job = await eventCallOff(db, { eventId, expect: count, upTo }, ANN);
+  expect(job).toMatchObject({ total: 8, cameSince: 3 });
+  await settle();
+  expect(await findJob(db, job.id)).toMatchObject({ state: 'done', done: 8, failed: 0 });
+  expect(await reconcile(db)).toEqual([]);
+});
 
 test('calling off an event ends its sale, holds, offers and waiting entries, and cancels everything once', async () => {
   const { db, gala } = given;

@@ -4,13 +4,15 @@ import { updateEventAction } from '@floodgate/events/actions';
 import { jobOperations } from '@floodgate/jobs/console';
 import { findJob, type Job } from '@floodgate/jobs';
 import { deleteOldJobs, JOB_RETENTION_DAYS } from '@floodgate/jobs/old-jobs';
-import { reconcile } from '@floodgate/registrations';
+import { findRegistrations, passReferenceOf, reconcile } from '@floodgate/registrations';
+import { replaceAttendeeAction } from '@floodgate/registrations/actions';
 import { sql } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
 import { callerNamed } from '../harness/callers.ts';
 import { connectInTest } from '../harness/connect-in-test.ts';
 import { eventTest } from '../harness/event-test.ts';
 import { finalizePending, journalOf } from '../harness/journal.ts';
+import { continueOnCoordinator, continueOnServer } from '../harness/serials-of-servers.ts';
 import { runCli } from '../harness/service-process.ts';
 import { roleOf, withRole } from '../harness/service-roles.ts';
 import { sell } from '../harness/sold.ts';
@@ -31,7 +33,7 @@ async function preview(filter: object = {}) {
   return { expect: count, upTo };
 }
 
-const start = async (filter: object = {}, previewed?: { expect: number; upTo?: number }) =>
+const start = async (filter: object = {}, previewed?: { expect: number; upTo?: number[] }) =>
   jobCancel(given.db, { ...all(), ...filter, ...(previewed ?? (await preview(filter))) }, ANN);
 
 const stateOf = async ({ id }: Job) => {
@@ -49,7 +51,7 @@ test('a preview shows what a job would do, and changes nothing', async () => {
   await sell(db, gala, ticketId, 3, { fullName: 'Bob Lee' });
   const filter = { ...all(), name: 'ann' };
   const shown = await jobCancelPreview(db, filter, ANN);
-  expect(shown).toMatchObject({ count: 12, upTo: serials.at(-1), eventName: 'Gala', mode: 'live' });
+  expect(shown).toMatchObject({ count: 12, upTo: serials.slice(-1), eventName: 'Gala', mode: 'live' });
   expect(shown.first).toHaveLength(10);
   expect(shown.first[0]).toMatchObject({ fullName: 'Ann Lee', state: 'reserved' });
   expect(shown.follows[0]).toMatch(/^12 registrations are cancelled/);
@@ -86,6 +88,49 @@ test('a job acts on what was previewed, and says how many came since', async () 
   expect(await reconcile(db)).toEqual([]);
 });
 
+test('what came since is left out, also if it has lower serials: from another server, or the coordinator', async () => {
+  const { db, gala, ticketId } = given;
+  const { shardId, eventId } = gala;
+  await continueOnServer(db, shardId, 1);
+  const first = await sell(db, gala, ticketId, 3);
+  await continueOnServer(db, shardId, 2);
+  const second = await sell(db, gala, ticketId, 4);
+  const previewed = await preview();
+  expect(previewed).toEqual({ expect: 7, upTo: [first.at(-1), second.at(-1)] });
+  await continueOnServer(db, shardId, 1);
+  const later = await sell(db, gala, ticketId, 2);
+  expect(later[0]).toBeLessThan(second[0]!);
+  const [row] = await findRegistrations(db, [{ ...gala, serial: later[1]! }]);
+  const change = { passReference: passReferenceOf(row!), fullName: 'Eve', emailAddress: 'eve@example.com' };
+  await continueOnCoordinator(db);
+  await perform(db, replaceAttendeeAction, change, 'test');
+  const job = await start({}, previewed);
+  expect(job).toMatchObject({ total: 7, cameSince: 2 });
+  await runJobs(db);
+  const { rows } = await sql<{ serial: number }>`
+    select serial from registrations
+    where shard_id = ${shardId} and event_id = ${eventId} and cancelled_at is null order by serial`.execute(
+    db,
+  );
+  expect(rows).toHaveLength(2);
+  expect(rows[0]!.serial).toBeLessThan(first[0]!);
+  expect(rows[1]!.serial).toBe(later[0]);
+  await finalizePending(db, shardId);
+  expect(await reconcile(db)).toEqual([]);
+});
+
+test('a start is refused if an attendee of the preview was changed, also if the new one has a lower serial', async () => {
+  const { db, gala, ticketId } = given;
+  await continueOnServer(db, gala.shardId, 2);
+  const [serial] = await sell(db, gala, ticketId, 3);
+  const previewed = await preview();
+  const [row] = await findRegistrations(db, [{ ...gala, serial: serial! }]);
+  const change = { passReference: passReferenceOf(row!), fullName: 'Eve', emailAddress: 'eve@example.com' };
+  await continueOnCoordinator(db);
+  await perform(db, replaceAttendeeAction, change, 'test');
+  await expect(start({}, previewed)).rejects.toThrow('the preview had 3 registrations, and now there are 2');
+});
+
 test('a start is refused with both numbers if the registrations have changed', async () => {
   const { db, gala, ticketId } = given;
   await sell(db, gala, ticketId, 5);
@@ -98,11 +143,11 @@ test('a start is refused with both numbers if the registrations have changed', a
   await expect(start({}, { expect: count })).rejects.toThrow(
     'the preview had 5 registrations, and now there are 6',
   );
-  await sql`update registrations set cancelled_at = now() where serial = ${upTo}`.execute(db);
+  await sql`update registrations set cancelled_at = now() where serial = any(${upTo}::bigint[])`.execute(db);
   await expect(start({}, { expect: count, upTo })).rejects.toThrow(
     'the preview had 5 registrations, and now there are 4',
   );
-  await sql`update registrations set cancelled_at = null where serial = ${upTo}`.execute(db);
+  await sql`update registrations set cancelled_at = null where serial = any(${upTo}::bigint[])`.execute(db);
   await expect(start({ name: 'nobody' }, { expect: 0 })).rejects.toThrow('nothing meets the filter');
 });
 

@@ -1,6 +1,7 @@
 /** Folders of tests that also run on Citus. */
 export const FOLDERS_ON_CITUS = [
   'audit',
+  'console',
   'database',
   'deliveries',
   'door',
@@ -93,6 +94,27 @@ export const FILES_NOT_ON_CITUS: Record<string, string[]> = {
     'queue/two-queues',
   ],
   'kills processes in each state of a delivery': ['deliveries/crashes'],
+  'about pages, sign-in and browsers: what is asked of the database the other files of the console ask as well':
+    [
+      'console/account',
+      'console/event-looks',
+      'console/export',
+      'console/forms',
+      'console/forms-in-browser',
+      'console/health',
+      'console/identity-provider',
+      'console/limited-pages',
+      'console/markup',
+      'console/metrics',
+      'console/operator-api',
+      'console/outages.evidence',
+      'console/pages',
+      'console/partner-pages',
+      'console/pass-codes',
+      'console/people-in-browser',
+      'console/sign-in',
+      'console/walk',
+    ],
   'about settings': ['service/settings', 'service/wrong-settings'],
   'about e-mails, or about what a process does with them: what is asked of the database mail/send asks as well':
     ['mail/at-most-once', 'mail/commands', 'mail/e-mail', 'mail/mailcatcher', 'mail/sharing'],

@@ -185,7 +185,7 @@ function addStart(program: Command, cli: Cli, { group, name, description, ...wor
   work.addOptions(command);
   command
     .option('--expect <count>', 'start, if the preview had this many', parseWhole)
-    .option('--up-to <serial>', 'as the preview says: leave out what came since', parseCursor)
+    .option('--up-to <serials>', 'as the preview says: leave out what came since', parseText)
     .addOption(new Option('--id <uuid>', 'the id of the job, so that a repeated call starts nothing twice'))
     .option('--wait', 'wait until the job ends, and show the progress');
   onChangeRun(command, cli, async (db, actor): Promise<Answer> => {
@@ -210,7 +210,7 @@ function noteOn(started: StartedJob | CalledOff) {
 }
 
 const startHint = ({ count, upTo }: Pick<Preview, 'count' | 'upTo'>) =>
-  `To start, repeat the command with: --expect ${count} --up-to ${upTo}`;
+  `To start, repeat the command with: --expect ${count} --up-to ${upTo.join(',')}`;
 
 function previewAnswer(preview: Preview) {
   const { eventName, mode, count, follows, first } = preview;

@@ -28,12 +28,13 @@ export const cancelRegistrationAction = defineAction({
   input: Type.Object({ passReference: text(1, 255) }),
   run: async (transaction, { passReference }, note) => {
     const { row, partnerId, shardId } = await findByPassReference(transaction, passReference);
+    // First: Citus lets no other role read what a function of the owner has changed in the same transaction.
+    const wasAdmitted = await isSeatAdmitted(transaction, shardId, row.serial);
     const [outcome] = await changeRegistrations(transaction, shardId, 'cancelled', [{ ...row, partnerId }], {
       byOperator: true,
     });
     if (outcome === 'replaced') throw new Failure(SEAT_REPLACED);
     const wasCancelled = row.state === 'cancelled';
-    const wasAdmitted = await isSeatAdmitted(transaction, shardId, row.serial);
     // The audit log has only the serial: with the whole reference, a reader of the log could use the pass.
     if (!wasCancelled)
       note(`registration:${row.serial}`, {

@@ -1,5 +1,6 @@
 import type { Database } from '@floodgate/database';
 import type { Event } from '@floodgate/events';
+import { partsByServer, type SerialRange } from '@floodgate/registrations/serial-ranges';
 import { sql } from 'kysely';
 
 /** The seats of a ticket that were sold within an hour. */
@@ -27,27 +28,55 @@ const MOST_COUNTED = 20_000;
 const SAMPLE = 2_000;
 
 /**
- * Returns the seats that an event has sold since `from`, by hour and ticket. Serials rise with the time of the
- * sale, so the first one since then is found like a word in a dictionary, and only what comes after it is read.
- * If that is much, it is estimated from registrations at equal distances: the time is the same for an event of
+ * Returns the seats that an event has sold since `from`, by hour and ticket. The serials of a server rise with the
+ * time of the sale, so the first one since then is found like a word in a dictionary, and only what comes after it is
+ * read. If that is much, it is estimated from registrations at equal distances: the time is the same for an event of
  * any size. `reportSales` has the exact numbers.
  */
 export async function readRecentSales(db: Database, event: Event, from: Date): Promise<RecentSales> {
-  const { before, last } = await findRange(db, event, from);
-  const isEstimate = last - before > MOST_COUNTED;
-  // Odd, so that it is in step with no basket of even size.
-  const step = isEstimate ? Math.ceil((last - before) / SAMPLE) | 1 : 1;
-  const hours = last > before ? await countHours(db, event, { from, before, last, step }) : [];
+  let isEstimate = false;
+  let hours: HourOfSales[] = [];
+  for (const serials of await serialsByServer(db, event)) {
+    const { before, last } = await findRange(db, event, from, serials);
+    const isMany = last - before > MOST_COUNTED;
+    // Odd, so that it is in step with no basket of even size.
+    const step = isMany ? Math.ceil((last - before) / SAMPLE) | 1 : 1;
+    if (last > before) hours = addHours(hours, await countHours(db, event, { from, before, last, step }));
+    isEstimate ||= isMany;
+  }
   return { eventId: event.id, from, isEstimate, hours };
 }
 
-/** Returns the last serial of the shard before a time, and the last one of all. */
-async function findRange(db: Database, { shardId }: Event, from: Date) {
+/** Returns the serials of the shard, in a range for each server that may have sold it. */
+async function serialsByServer(db: Database, { shardId }: Event): Promise<SerialRange[]> {
+  const { rows } = await sql<{ first: number | null; last: number | null }>`
+    select
+      (select serial from registrations where shard_id = ${shardId} order by serial limit 1) as first,
+      (select serial from registrations where shard_id = ${shardId} order by serial desc limit 1) as last`.execute(
+    db,
+  );
+  const { first, last } = rows[0]!;
+  return first === null || last === null ? [] : [...partsByServer({ after: first - 1, upTo: last })];
+}
+
+/** Returns the hours of both lists, each hour and ticket once, in order. */
+function addHours(some: readonly HourOfSales[], more: readonly HourOfSales[]): HourOfSales[] {
+  const sums = new Map(some.map((hour) => [`${hour.at.getTime()} ${hour.ticketId}`, hour]));
+  for (const hour of more) {
+    const key = `${hour.at.getTime()} ${hour.ticketId}`;
+    sums.set(key, { ...hour, sold: hour.sold + (sums.get(key)?.sold ?? 0) });
+  }
+  return [...sums.values()].toSorted((one, other) => +one.at - +other.at || one.ticketId - other.ticketId);
+}
+
+/** Returns the last serial of a range before a time, and the last one of all. */
+async function findRange(db: Database, { shardId }: Event, from: Date, { after, upTo }: SerialRange) {
+  const inRange = sql`shard_id = ${shardId} and serial > ${after} and serial <= ${upTo}`;
   const { rows } = await sql<{ before: number; last: number }>`
     with recursive bounds as (
       select
-        (select serial from registrations where shard_id = ${shardId} order by serial limit 1) as first,
-        (select serial from registrations where shard_id = ${shardId} order by serial desc limit 1) as last
+        (select serial from registrations where ${inRange} order by serial limit 1) as first,
+        (select serial from registrations where ${inRange} order by serial desc limit 1) as last
     ),
     -- All up to "before" are older, and all from "after" on are not.
     search as (
@@ -69,7 +98,7 @@ async function findRange(db: Database, { shardId }: Event, from: Date) {
   return rows[0] ?? { before: 0, last: 0 };
 }
 
-interface Range {
+interface Sample {
   from: Date;
   before: number;
   last: number;
@@ -80,7 +109,7 @@ interface Range {
 /** Holds that are open or ended are not sold. A changed attendee has a seat that was sold before. */
 const IS_SALE = sql`seat is null and coalesce(held_until = 'infinity', true)`;
 
-async function countHours(db: Database, event: Event, { from, before, last, step }: Range) {
+async function countHours(db: Database, event: Event, { from, before, last, step }: Sample) {
   const { shardId, id } = event;
   const source =
     step === 1

@@ -11,9 +11,9 @@ import { eventName, jobOf } from './subjects.ts';
 type Filter = Static<Operations['jobCancelPreview' | 'jobResendPreview']['input']>;
 
 /** Returns the values of a form that starts a job: what the preview had, and an id, so that it starts once. */
-const startOf = ({ count, upTo }: { count: number; upTo: number }, { jobId }: Texts): Texts => ({
+const startOf = ({ count, upTo }: { count: number; upTo: number[] }, { jobId }: Texts): Texts => ({
   expect: String(count),
-  upTo: String(upTo),
+  upTo: upTo.join(','),
   jobId: jobId || randomUUID(),
 });
 
@@ -36,7 +36,7 @@ const callOffPreview = oncePerPage(({ read, operations }, { eventId = '' }) =>
 );
 
 /** Returns the form that starts a job. It carries the numbers of its preview, and shows the preview. */
-const startForm = <Preview extends { count: number; upTo: number }>(
+const startForm = <Preview extends { count: number; upTo: number[] }>(
   previewOf: (page: PageRequest, given: Texts) => Promise<Preview | undefined>,
   previewHtml: (page: PageRequest, preview: Preview, given: Texts) => Promise<string>,
 ) => ({

@@ -1,17 +1,13 @@
 import { defineAction, Id, perform } from '@floodgate/audit';
 import type { Database } from '@floodgate/database';
 import { findEvent, lockEvent, markCalledOff } from '@floodgate/events';
-import {
-  countMatches,
-  seatsOfEvent,
-  serialsOfMatches,
-  type PartnerSeats,
-} from '@floodgate/registrations/matches';
+import { seatsOfEvent, serialsOfMatches, type PartnerSeats } from '@floodgate/registrations/matches';
+import { rangesAfter, rangesUpTo } from '@floodgate/registrations/serial-ranges';
 import { Failure } from '@floodgate/service/failure';
 import { closeWaitingLists, DEFAULT_AUTHOR, endHolds, listTickets, switchSales } from '@floodgate/tickets';
 import { Type } from '@sinclair/typebox';
 import { findOpenJob, startJob, type StartedJob } from '../jobs.ts';
-import { changedText, mailsAbout, type Start } from './previewed.ts';
+import { changedText, countUpToNow, mailsAbout, type Start } from './previewed.ts';
 import { moneyText, nameSeats, refundsOf, sumAmounts, type NamedSeats, type Refund } from './refunds.ts';
 
 /** The consequences of calling off an event. */
@@ -23,7 +19,7 @@ export interface CallOffPreview {
   calledOffAt: Date | null;
   /** Registrations that are sold. */
   count: number;
-  upTo: number;
+  upTo: number[];
   /** Seats in holds, baskets and offers. */
   held: number;
   waiting: number;
@@ -43,9 +39,9 @@ export async function previewCallOff(db: Database, eventId: number): Promise<Cal
   const event = await findEvent(db, eventId);
   const { shardId, name: eventName, mode, calledOffAt, currency } = event;
   // First, so that nothing below it comes later.
-  const { lastSerial: upTo } = await countMatches(db, shardId, { eventId }, { onlyLive: true });
+  const { upTo } = await countUpToNow(db, shardId, { eventId });
   const tickets = await listTickets(db, eventId);
-  const seats = await nameSeats(db, await seatsOfEvent(db, shardId, eventId, { upTo }), tickets);
+  const seats = await nameSeats(db, await seatsOfEvent(db, shardId, eventId, rangesUpTo(upTo)), tickets);
   const refunds = refundsOf(seats);
   const [count, held] = [sumOf(seats, 'sold'), sumOf(seats, 'held')];
   const waiting = tickets.reduce((sum, ticket) => sum + ticket.waiting, 0);
@@ -96,12 +92,12 @@ export const callOffAction = defineAction({
 
 /** Throws Failure unless the registrations of the preview are still those of the event. */
 async function assertPreviewed(db: Database, shardId: number, eventId: number, { expect, upTo }: Start) {
-  const range = upTo === undefined ? {} : { upTo };
+  const ranges = upTo && rangesUpTo(upTo);
   // Without holds: they come and go every second of a sale.
-  const found = sumOf(await seatsOfEvent(db, shardId, eventId, range), 'sold');
+  const found = sumOf(await seatsOfEvent(db, shardId, eventId, ranges), 'sold');
   if (found !== expect) throw new Failure(changedText(expect, found));
   if (upTo === undefined) return 0;
-  return sumOf(await seatsOfEvent(db, shardId, eventId, { after: upTo }), 'sold');
+  return sumOf(await seatsOfEvent(db, shardId, eventId, rangesAfter(upTo)), 'sold');
 }
 
 /** A called-off event. */

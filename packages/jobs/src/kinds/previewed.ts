@@ -4,17 +4,21 @@ import type { Database } from '@floodgate/database';
 import { findEvent, type Event } from '@floodgate/events';
 import { PERSONAL_FIELDS, storedFilter, type RegistrationFilter } from '@floodgate/registrations/filter';
 import { countMatches, findMatches, serialsOfMatches } from '@floodgate/registrations/matches';
+import { rangesAfter, rangesUpTo } from '@floodgate/registrations/serial-ranges';
 import { Failure } from '@floodgate/service/failure';
 import { Type, type Static } from '@sinclair/typebox';
 import { JobId } from '../actions.ts';
 import type { JobItems } from '../jobs.ts';
 
+/** Servers of a Citus cluster whose serials are exact numbers in JSON. */
+const MOST_SERVERS = 32;
+
 /** How a start names what was previewed. */
 export const StartFields = {
   /** The number of the preview. */
   expect: whole(0, 2_147_483_647),
-  /** The highest serial of the preview. Absent: nothing may have come since. */
-  upTo: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER)),
+  /** The highest serials of the preview. Absent: nothing may have come since. */
+  upTo: Type.Optional(Type.Array(whole(0, Number.MAX_SAFE_INTEGER), { minItems: 1, maxItems: MOST_SERVERS })),
   jobId: typedAs('--id', Type.Optional(JobId)),
 };
 const Start = Type.Object(StartFields);
@@ -26,8 +30,8 @@ export interface Preview {
   eventName: string;
   mode: string;
   count: number;
-  /** The highest serial. A start with it leaves out what comes later. */
-  upTo: number;
+  /** The highest serial, on Citus of each server. A start with it leaves out what comes later. */
+  upTo: number[];
   /** The consequences, in sentences. */
   follows: string[];
   /** The first of them. Names and addresses only for those who may see attendees. */
@@ -41,10 +45,16 @@ export type PreviewedRow = Omit<Previewed, Personal> & Partial<Pick<Previewed, P
 
 const FIRST = 10;
 
+/** Returns how many registrations match that are not cancelled, and the highest serials of them. */
+export async function countUpToNow(db: Database, shardId: number, filter: RegistrationFilter) {
+  const { count, lastSerials } = await countMatches(db, shardId, filter, { onlyLive: true });
+  return { count, upTo: count === 0 ? [0] : lastSerials };
+}
+
 /** Returns what a job would act on: registrations that match and are not cancelled. */
 export async function previewOf(db: Database, filter: RegistrationFilter, maySeeAttendees: boolean) {
   const event = await findEvent(db, filter.eventId);
-  const { count, lastSerial: upTo } = await countMatches(db, event.shardId, filter, { onlyLive: true });
+  const { count, upTo } = await countUpToNow(db, event.shardId, filter);
   const { registrations } = await findMatches(db, event.shardId, filter, 0, FIRST);
   const live = registrations.filter(({ state }) => state !== 'cancelled');
   const first = live.map(
@@ -78,11 +88,11 @@ export async function itemsOfPreview(
   filter: RegistrationFilter,
   { expect, upTo }: Start,
 ): Promise<JobItems> {
-  const bound = upTo === undefined ? {} : { upTo };
+  const bound = upTo === undefined ? {} : { ranges: rangesUpTo(upTo) };
   const items = await serialsOfMatches(db, shardId, filter, { ...bound, onlyLive: true });
   if (items.length !== expect) throw new Failure(changedText(expect, items.length));
   if (upTo === undefined) return { items, cameSince: 0 };
-  const { count } = await countMatches(db, shardId, filter, { after: upTo, onlyLive: true });
+  const { count } = await countMatches(db, shardId, filter, { ranges: rangesAfter(upTo), onlyLive: true });
   return { items, cameSince: count };
 }
 

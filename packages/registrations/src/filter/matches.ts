@@ -1,6 +1,7 @@
 import type { Database } from '@floodgate/database';
 import { sql } from 'kysely';
 import { joinPrices, priceOf } from '../price/price-of.ts';
+import { ALL_SERIALS, lastOfServers, partsByServer, type SerialRange } from '../serial-ranges.ts';
 import {
   ATTENDEE,
   findRegistrations,
@@ -20,65 +21,63 @@ import {
 const WINDOW = 50_000;
 /** Windows that one page reads at most. A rare match does not make a page slow. */
 const WINDOWS_PER_PAGE = 10;
-const LAST = Number.MAX_SAFE_INTEGER;
-
-/** Serials of a shard: those after `after`, up to `upTo`. */
-interface Range {
-  after: number;
-  upTo: number;
-}
 
 /** Which of the matches to read. */
-interface Selection extends Range {
+interface Selection {
+  /** Those with these serials. */
+  ranges: readonly SerialRange[];
   /** Without those that are cancelled. */
   onlyLive: boolean;
 }
 
-const ALL: Selection = { after: 0, upTo: LAST, onlyLive: false };
+const EVERYTHING = [ALL_SERIALS];
+const ALL: Selection = { ranges: EVERYTHING, onlyLive: false };
 
-/** Yields ranges of a shard's serials, in order, each with at most WINDOW registrations of any event. */
-async function* windowsOf(db: Database, shardId: number, { after, upTo }: Range): AsyncGenerator<Range> {
-  for (let start = after; ;) {
-    const { rows } = await sql<{ end: number | null }>`
-      select max(serial) as end from (
-        select serial from registrations
-        where shard_id = ${shardId} and serial > ${start} and serial <= ${upTo} order by serial limit ${WINDOW}
-      ) next`.execute(db);
-    const { end } = rows[0]!;
-    if (end === null) return;
-    yield { after: start, upTo: end };
-    start = end;
-  }
+/** Yields parts of ranges of a shard's serials, in order, each with at most WINDOW registrations of any event. */
+async function* windowsOf(db: Database, shardId: number, ranges: readonly SerialRange[]) {
+  for (const { after, upTo } of ranges)
+    for (let start = after; start < upTo;) {
+      const { rows } = await sql<{ end: number | null }>`
+        select max(serial) as end from (
+          select serial from registrations
+          where shard_id = ${shardId} and serial > ${start} and serial <= ${upTo} order by serial limit ${WINDOW}
+        ) next`.execute(db);
+      const { end } = rows[0]!;
+      if (end === null) break;
+      yield { after: start, upTo: end };
+      start = end;
+    }
 }
 
 const matchesIn = (
   shardId: number,
   filter: RegistrationFilter,
-  { after, upTo }: Range,
+  { after, upTo }: SerialRange,
   onlyLive = false,
   join = sql``,
 ) => sql`
   registrations r ${join} where r.shard_id = ${shardId} and r.serial > ${after} and r.serial <= ${upTo}
     and ${conditionOf(filter, shardId)} ${onlyLive ? sql`and ${stateIn(shardId)} <> 'cancelled'` : sql``}`;
 
-/** Returns how many registrations match, and the highest serial of them; 0: none does. */
+/** Returns how many registrations match, and the highest serial of them on each server. */
 export async function countMatches(
   db: Database,
   shardId: number,
   filter: RegistrationFilter,
   selection: Partial<Selection> = {},
 ) {
-  const all = { ...ALL, ...selection };
+  const { ranges, onlyLive } = { ...ALL, ...selection };
   let count = 0;
-  let lastSerial = 0;
-  for await (const window of windowsOf(db, shardId, all)) {
-    const { rows } = await sql<{ count: number; last: number | null }>`
-      select count(*) as count, max(r.serial) as last
-      from ${matchesIn(shardId, filter, window, all.onlyLive)}`.execute(db);
-    count += rows[0]!.count;
-    lastSerial = rows[0]!.last ?? lastSerial;
-  }
-  return { count, lastSerial };
+  const lasts: number[] = [];
+  for await (const window of windowsOf(db, shardId, ranges))
+    for (const part of partsByServer(window)) {
+      const { rows } = await sql<{ count: number; last: number | null }>`
+        select count(*) as count, max(r.serial) as last
+        from ${matchesIn(shardId, filter, part, onlyLive)}`.execute(db);
+      count += rows[0]!.count;
+      if (rows[0]!.last !== null) lasts.push(rows[0]!.last);
+    }
+  return { count, lastSerials: lastOfServers(lasts) };
 }
 
 /** Returns the serials of the registrations that match, in order. */
@@ -88,11 +87,11 @@ export async function serialsOfMatches(
   filter: RegistrationFilter,
   selection: Partial<Selection> = {},
 ) {
-  const all = { ...ALL, ...selection };
+  const { ranges, onlyLive } = { ...ALL, ...selection };
   let serials: number[] = [];
-  for await (const window of windowsOf(db, shardId, all)) {
+  for await (const window of windowsOf(db, shardId, ranges)) {
     const { rows } = await sql<{ serial: number }>`
-      select r.serial from ${matchesIn(shardId, filter, window, all.onlyLive)} order by r.serial`.execute(db);
+      select r.serial from ${matchesIn(shardId, filter, window, onlyLive)} order by r.serial`.execute(db);
     serials = serials.concat(rows.map(({ serial }) => serial));
   }
   return serials;
@@ -116,11 +115,11 @@ export async function seatsOfEvent(
   db: Database,
   shardId: number,
   eventId: number,
-  range: Partial<Range> = {},
+  ranges: readonly SerialRange[] = EVERYTHING,
 ) {
   const sums = new Map<string, SeatSums>();
   const event = { shardId, eventId };
-  for await (const window of windowsOf(db, shardId, { ...ALL, ...range })) {
+  for await (const window of windowsOf(db, shardId, ranges)) {
     const { rows } = await sql<SeatSums>`
       select r.partner_id as "partnerId", r.ticket_id as "ticketId",
         count(*) filter (where r.held_until is null or r.held_until = 'infinity') as sold,
@@ -168,7 +167,7 @@ export async function findMatches(
   let cursor = after;
   let windows = 0;
   let more = false;
-  for await (const window of windowsOf(db, shardId, { after, upTo: LAST })) {
+  for await (const window of windowsOf(db, shardId, [{ ...ALL_SERIALS, after }])) {
     const { rows } = await sql<Facts>`
       select r.serial, r.partner_id as "partnerId", ${ATTENDEE}, ${mailStateIn(shardId, eventId)} as mail,
         ${isAdmittedIn(shardId)} as admitted
