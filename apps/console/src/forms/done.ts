@@ -23,11 +23,24 @@ async function latestChanges({ db, operator }: PageRequest, { action }: Pick<Ope
   return latest.filter(({ at }) => at.getTime() === latest[0]!.at.getTime());
 }
 
+/** Returns the form that was before a page, as its address names it, and its operation. */
+function formBefore({ query, operations }: PageRequest) {
+  const name = query['done'] ?? '';
+  const operation = Object.values<Operation>(operations).find(({ id }) => id === name.split('/', 1)[0]);
+  return operation && { name, operation };
+}
+
+/** Resolves to the changes that the top of a page shows: those of the form before it. */
+export async function changesAtTop(page: PageRequest): Promise<readonly AuditEntry[]> {
+  const before = formBefore(page);
+  return before ? latestChanges(page, before.operation) : [];
+}
+
 /** Resolves to what the form named in the address of a page has changed. Empty: no form was before it. */
 export async function doneHtml(page: PageRequest) {
-  const name = page.query['done'] ?? '';
-  const operation = Object.values<Operation>(page.operations).find(({ id }) => id === name.split('/', 1)[0]);
-  if (!operation) return '';
+  const before = formBefore(page);
+  if (!before) return '';
+  const { name, operation } = before;
   const { words } = page;
   const changes = await latestChanges(page, operation);
   const undo = changes[0] && (await undoOf(page, operation, changes[0]));

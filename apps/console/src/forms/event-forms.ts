@@ -1,16 +1,13 @@
 import type { PageRequest } from '../add-page.ts';
 import type { Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
-import { eventName, eventOf, mailOf, partnerOf } from './subjects.ts';
+import { eventName, eventOf, partnerOf, sentTo } from './subjects.ts';
 
 /** Returns what says which event it is, and then what follows. */
 const aboutWith = (follows: (page: PageRequest) => string) => async (page: PageRequest, given: Texts) => [
   await eventName(page, given),
   follows(page),
 ];
-
-/** Resolves to how many attendees have got an e-mail with their pass. */
-const sentTo = async (page: PageRequest, given: Texts) => (await mailOf(page, given))?.sent ?? 0;
 
 export const eventForms = {
   eventCreate: {

@@ -105,6 +105,10 @@ async function done({ db }: ConsoleContext, reply: FastifyReply, { page, asked, 
   const back = pathOf(given['back']);
   await assertTyped(page, asked, given);
   const changed = changedFields(page, asked, given);
+  if (definition.previews) {
+    const preview = askedOf(page.operations)({ id: definition.previews });
+    return sendPage(reply, await formPage(page, preview, { ...given, ...changed }));
+  }
   const filled = inputOf(operation.input, (field, rule) => valueOf(rule, changed[field]));
   const result = await operation.run(db, filled, callerOf(page.operator));
   if (result instanceof Response) return reply.send(result);
@@ -113,6 +117,6 @@ async function done({ db }: ConsoleContext, reply: FastifyReply, { page, asked, 
   if (!resultPage) return reply.redirect(afterwards(next, textsOfForm(asked, given)), 303);
   const { title } = wordsOfForm(page.words, asked, given);
   const onward = html`<p class="buttons">!${buttonLink(back, page.words.forms.continue, 'primary').text}</p>`;
-  const parts = await resultPage(page, result, { given });
+  const parts = await resultPage(page, result);
   return sendPage(reply, { title, parts: [...parts, onward] });
 }

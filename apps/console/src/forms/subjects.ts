@@ -50,6 +50,9 @@ export const mailOf = found('eventId', async ({ read, operations }, eventId) =>
   (await read(operations.mailStatus, { eventId }))?.events.at(0),
 );
 
+/** Resolves to how many attendees have got an e-mail with their pass. */
+export const sentTo = async (page: PageRequest, given: Texts) => (await mailOf(page, given))?.sent ?? 0;
+
 /** Resolves to the name of an event, or to an empty text. */
 export const eventName = async (page: PageRequest, given: Texts) => (await eventOf(page, given))?.name ?? '';
 
