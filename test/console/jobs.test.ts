@@ -1,3 +1,4 @@
+import { HOUSE_PARTNER_ID } from '@floodgate/database';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
@@ -10,7 +11,7 @@ import { runJobs } from '../jobs/running.ts';
 
 const { test, given } = consoleTest();
 
-const JOB = /^\/jobs\/[0-9a-f-]{36}\?eventId=\d+&done=eventCallOff$/;
+const JOB = /^\/jobs\/[0-9a-f-]{36}\?done=eventCallOff$/;
 
 const open = async (path: string, cookie: string) => {
   const answer = await given.request(path, { headers: { cookie } });
@@ -18,7 +19,7 @@ const open = async (path: string, cookie: string) => {
 };
 
 /** Returns the address of a job from that of the page after its form. */
-const withoutDone = (location: string) => location.replace(/&done=\w+$/, '');
+const withoutDone = (location: string) => location.replace(/\?done=\w+$/, '');
 
 /** Returns the link of a page to a form. */
 function linkTo(text: string, form: string) {
@@ -242,6 +243,21 @@ test('an operator who may only read sees what a filter chooses, and starts nothi
   const { text } = await previewBy('jobCancelPreview', cookie, { eventId: String(eventId) });
   expect(text).toContain('2 registrations are cancelled');
   expect(actionsIn(text)).toEqual(['/do/jobCancelPreview']);
+});
+
+test('a page that calls off an event, and the job, say that nobody paid for guests', async () => {
+  const fixture = await soldEvent(2);
+  const { db } = given.database;
+  await sell(db, { ...fixture, partnerId: HOUSE_PARTNER_ID }, fixture.ticketId, 3);
+  await finalizePending(db, fixture.shardId);
+  const { cookie } = await given.addOperator('operator');
+  const toPayBack = (page: string) => page.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' ');
+  const preview = await open(`/do/eventCallOff?eventId=${fixture.eventId}`, cookie);
+  expect(toPayBack(preview.text)).toMatch(/99\.80 House Nothing: they are guests/);
+  const { location } = await send(preview.text, cookie);
+  await runJobs(db);
+  await finalizePending(db, fixture.shardId);
+  expect(toPayBack((await open(location, cookie)).text)).toMatch(/99\.80 House Nothing: they are guests/);
 });
 
 test('an event without registrations is called off once', async () => {

@@ -5,7 +5,7 @@ import { WebhookPath } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { doorOperations } from '@floodgate/door/console';
 import { eventOperations } from '@floodgate/events/console';
-import { jobOperations } from '@floodgate/jobs/console';
+import { JobId, jobOperations } from '@floodgate/jobs/console';
 import { mailOperations } from '@floodgate/mail/console';
 import { callerOf as callerWith, mayUse, mayUseSomewhere } from '@floodgate/operators';
 import type { Caller, Need, OperatorPrincipal, Scope, SignIn } from '@floodgate/operators';
@@ -97,6 +97,7 @@ const OfPage = Type.Object({
   ticketId: Type.Optional(Id),
   webhookId: Type.Optional(WebhookPath.properties.webhookId),
   passReference: Type.Optional(text(1, 255)),
+  jobId: Type.Optional(JobId),
 });
 
 /**

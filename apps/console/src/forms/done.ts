@@ -2,6 +2,7 @@ import { differencesOf, readAuditLog, type AuditEntry } from '@floodgate/audit';
 import { eventsWith, type Operation } from '@floodgate/operators';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
+import { knownPartners } from '../pages/names.ts';
 import { address, type Shown } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import { fieldWords, operationWords } from '../words/index.ts';
@@ -97,9 +98,9 @@ async function savedOf(page: PageRequest, changes: readonly AuditEntry[]): Promi
 }
 
 /** Resolves to the names of partners that a change names by their id. */
-async function namesOf({ read, operations }: PageRequest, fields: readonly string[]) {
+async function namesOf(page: PageRequest, fields: readonly string[]) {
   if (!fields.includes('grantedTo')) return new Map<string, string>();
-  const partners = (await read(operations.partnerList, {})) ?? [];
+  const partners = await knownPartners(page);
   return new Map(partners.map(({ id, name }) => [`grantedTo ${id}`, name]));
 }
 

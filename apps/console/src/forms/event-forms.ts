@@ -1,7 +1,7 @@
 import type { PageRequest } from '../add-page.ts';
 import type { Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
-import { eventName, eventOf, partnerOf, sentTo } from './subjects.ts';
+import { eventName, eventOf, partnerName, sentTo } from './subjects.ts';
 
 /** Returns what says which event it is, and then what follows. */
 const aboutWith = (follows: (page: PageRequest) => string) => async (page: PageRequest, given: Texts) => [
@@ -49,16 +49,16 @@ export const eventForms = {
   eventGrant: {
     subject: [],
     about: async (page, given) => {
-      const partner = await partnerOf(page, given);
-      return [await eventName(page, given), partner?.name, page.words.about.grant];
+      const partner = await partnerName(page, given['partnerId']);
+      return [await eventName(page, given), partner, page.words.about.grant];
     },
   },
   eventRevoke: {
     isDangerous: true,
     about: async (page, given) => {
-      const partner = await partnerOf(page, given);
+      const partner = await partnerName(page, given['partnerId']);
       const event = await eventName(page, given);
-      return [partner ? page.words.about.revoke(partner.name, event) : event, page.words.about.revokeKeeps];
+      return [partner ? page.words.about.revoke(partner, event) : event, page.words.about.revokeKeeps];
     },
   },
   eventMove: { about: aboutWith(({ words }) => words.about.move) },

@@ -114,7 +114,8 @@ async function fieldOf(page: PageRequest, { operation }: Asked, name: string, gi
   const { properties, required = [] } = operation.input;
   // The event of a thing is asked for although the operation takes the thing alone.
   const schema = properties[name] ?? Id;
-  const choices = (await choicesOf(operation.id, name)?.(page, given)) ?? choicesOfSchema(page, name, schema);
+  const found = (await choicesOf(operation.id, name)?.(page, given)) ?? choicesOfSchema(page, name, schema);
+  const choices = found === 'typed' ? undefined : found;
   const empty = { was: undefined, text: '', problem: undefined, isFirst: false };
   return { operationId: operation.id, name, schema, isRequired: required.includes(name), choices, ...empty };
 }

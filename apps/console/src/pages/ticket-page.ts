@@ -15,8 +15,9 @@ import {
   together,
   type Shown,
 } from '../view/html.ts';
-import { allocationsHtml, partnerNames } from './allocations.ts';
+import { allocationsHtml } from './allocations.ts';
 import { changesHtml } from './changes.ts';
+import { partnerNames } from './names.ts';
 import { namesIn } from './subjects.ts';
 import { eventPage, type EventPageRequest } from './event-page.ts';
 import { saleText, switchAction } from './ticket-table.ts';
@@ -127,7 +128,7 @@ async function allocationsCard(page: EventPageRequest, ticket: DescribedTicket) 
   const { id: ticketId } = ticket;
   const allocations = await read(operations.ticketAllocations, { ticketId });
   if (!allocations) return '';
-  const names = await partnerNames(page);
+  const names = await partnerNames(page, [page.event.id]);
   const table = allocationsHtml(page, { allocations, names });
   const allocate = action(operations.ticketAllocate, { ticketId }, words.tickets.allocate);
   return card(words.tickets.allocations, table + actions(allocate));

@@ -69,6 +69,7 @@ export const jobs: typeof en = {
   held: 'Gehalten',
   amount: 'Betrag',
   toPayBack: 'Zurückzuzahlen',
+  ofGuests: 'Nichts: Es sind Gäste',
   cancelledAmounts: 'Zurückzuzahlen, mit früheren Stornierungen',
   settlement: 'Abrechnung der Veranstaltung',
   settlementFile: 'Listen für die Partner (CSV)',

@@ -70,6 +70,7 @@ export const jobs = {
   held: 'Held',
   amount: 'Amount',
   toPayBack: 'To pay back',
+  ofGuests: 'Nothing: they are guests',
   cancelledAmounts: 'To pay back, with earlier cancellations',
   settlement: 'Settlement of the event',
   settlementFile: 'Lists for the partners (CSV)',
