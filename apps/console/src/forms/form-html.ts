@@ -46,9 +46,7 @@ export async function formPage(
     parts: [
       alertHtml(notes.join(' ')),
       (await factsOf(asked).preview?.(page, filled)) ?? '',
-      ...((await canStart(page, asked, filled))
-        ? [await formHtml(page, asked, filled, { fields, problem, follows })]
-        : await insteadParts(page, asked, given, { carried, follows })),
+      ...(await startParts(page, asked, given, { carried, fields, problem, follows })),
     ],
   };
 }
@@ -57,6 +55,18 @@ export async function formPage(
 const canStart = async (page: PageRequest, asked: Asked, given: Texts) =>
   mayOpen(page.operator, asked.operation, page.may) &&
   ((await factsOf(asked).hasWork?.(page, given)) ?? true);
+
+/** Resolves to the form with its button, or to what follows in its place. */
+async function startParts(
+  page: PageRequest,
+  asked: Asked,
+  given: Texts,
+  { carried, ...parts }: FormParts & { carried: Texts },
+) {
+  const filled = { ...given, ...carried };
+  if (await canStart(page, asked, filled)) return [await formHtml(page, asked, filled, parts)];
+  return insteadParts(page, asked, given, { carried, follows: parts.follows });
+}
 
 /** Resolves to what follows in place of a form without work: the form that chooses, or the way back. */
 async function insteadParts(
