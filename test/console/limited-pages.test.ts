@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
 import { addressesOf, formsOf, readOperations } from '../harness/console-walk.ts';
+import { formsIn } from '../harness/html-forms.ts';
 import { createThings, missingThings, type ThingsOfEvent } from '../harness/things-of-event.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -150,6 +151,22 @@ test('an operator of an event sees what a job of its event could not do, pauses 
     return (await given.request('/do/jobResume', { method: 'POST', body, headers: { cookie } })).status;
   };
   expect([await resume(own.jobId), await resume(other.jobId)]).toEqual([303, 404]);
+});
+
+test('an operator of an event starts a job on its event, and none on another', async () => {
+  const [own, other] = [await createThings(given.database), await createThings(given.database)];
+  const { cookie } = await given.addOperator(null, { [own.eventId]: 'operator' });
+  const start = async ({ eventId }: ThingsOfEvent) => {
+    const path = `/do/eventCallOff?eventId=${eventId}`;
+    const form = formsIn((await open(path, cookie)).text).find(({ action }) => action === '/do/eventCallOff');
+    const body = new URLSearchParams(form?.values ?? { eventId: String(eventId), expect: '1' });
+    const answer = await given.request('/do/eventCallOff', { method: 'POST', body, headers: { cookie } });
+    return { status: answer.status, location: answer.headers.get('location') ?? '' };
+  };
+  const started = await start(own);
+  expect(started.status).toBe(303);
+  expect((await open(started.location, cookie)).status).toBe(200);
+  expect((await start(other)).status).toBe(404);
 });
 
 test('the audit log, deliveries and webhooks show the own events only', async () => {

@@ -34,6 +34,8 @@ export const EVENT_FIELDS: EventFields = {
   },
   jobId: {
     missing: 'no such job',
+    // The caller of a start can choose the id.
+    isNewIfOptional: true,
     find: async (db, id) => listOf(await findEventOfJob(db, String(id))),
   },
   batchIds: {

@@ -97,8 +97,10 @@ const OfPage = Type.Object({
   ticketId: Type.Optional(Id),
   webhookId: Type.Optional(WebhookPath.properties.webhookId),
   passReference: Type.Optional(text(1, 255)),
-  jobId: Type.Optional(JobId),
 });
+
+/** Those of a page about a job. The id is required: an optional one would be that of a new job. */
+const OfJobPage = Type.Object({ ...OfPage.properties, jobId: JobId });
 
 /**
  * Resolves to the operator as the caller of a page: `may` is for what the page shows. Throws as operations do.
@@ -110,10 +112,11 @@ export async function admitToPage(
   scopes: readonly Scope[],
   { address, isList }: { address: object; isList: boolean },
 ) {
-  const input = filledInput(OfPage, address);
+  const fields: TObject = 'jobId' in address && address.jobId ? OfJobPage : OfPage;
+  const input = filledInput(fields, address);
   let admitted = callerOf(operator);
   for (const scope of scopes)
-    admitted = await callerOf(operator).admit(db, { scope, input: OfPage, isList }, input);
+    admitted = await callerOf(operator).admit(db, { scope, input: fields, isList }, input);
   return admitted;
 }
 

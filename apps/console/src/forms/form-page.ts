@@ -69,8 +69,13 @@ const showOf =
     return sendPage(reply, await formPage(page, asked, given, problem));
   };
 
-const pageOf = (context: ConsoleContext, request: FastifyRequest, { operation }: Asked, given: Texts) =>
-  requestOf(request, { scopes: [operation.scope], isList: true }, context, given);
+function pageOf(context: ConsoleContext, request: FastifyRequest, { operation }: Asked, given: Texts) {
+  const { jobId, ...named } = given;
+  // The form that starts a job carries the id of a job that does not exist yet.
+  const isOfJob = jobId && operation.input.required?.includes('jobId');
+  const rules = { scopes: [operation.scope], isList: true };
+  return requestOf(request, rules, context, isOfJob ? { ...named, jobId } : named);
+}
 
 /** Returns a function that does what a form says. If it cannot be done, it answers with the form and the reason. */
 const submitOf =
