@@ -1,7 +1,9 @@
+import { HOUSE_PARTNER_ID } from '@floodgate/database';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
 import { createFixture, type Fixture } from '../harness/fixture.ts';
+import { formsIn } from '../harness/html-forms.ts';
 import { unescaped } from '../harness/html-text.ts';
 import { finalizePending } from '../harness/journal.ts';
 import { sell } from '../harness/sold.ts';
@@ -9,7 +11,7 @@ import { runJobs } from '../jobs/running.ts';
 
 const { test, given } = consoleTest();
 
-const JOB = /^\/jobs\/[0-9a-f-]{36}\?eventId=\d+&done=eventCallOff$/;
+const JOB = /^\/jobs\/[0-9a-f-]{36}\?done=eventCallOff$/;
 
 const open = async (path: string, cookie: string) => {
   const answer = await given.request(path, { headers: { cookie } });
@@ -17,7 +19,7 @@ const open = async (path: string, cookie: string) => {
 };
 
 /** Returns the address of a job from that of the page after its form. */
-const withoutDone = (location: string) => location.replace(/&done=\w+$/, '');
+const withoutDone = (location: string) => location.replace(/\?done=\w+$/, '');
 
 /** Returns the link of a page to a form. */
 function linkTo(text: string, form: string) {
@@ -173,6 +175,103 @@ test('passes are sent again by filter, and a preview says that e-mails are off',
   expect((await open(location, cookie)).text).toContain('2 of 2 e-mails queued');
 });
 
+const PREVIEWS = { jobCancelPreview: 'jobCancel', jobResendPreview: 'jobResend' };
+
+/** Sends the filter of a preview. */
+const previewBy = async (id: string, cookie: string, filter: Record<string, string>) => {
+  const body = new URLSearchParams(filter);
+  const answer = await given.request(`/do/${id}`, { method: 'POST', body, headers: { cookie } });
+  return { status: answer.status, text: await answer.text() };
+};
+const actionsIn = (page: string) =>
+  formsIn(page)
+    .map(({ action }) => action)
+    .filter((action) => action.startsWith('/do/'));
+
+test.for(Object.entries(PREVIEWS))('%s lists the first people once, with one form', async ([id, start]) => {
+  const fixture = await createFixture(given.db);
+  const ticketId = await fixture.addTicket();
+  const serials = await sell(given.db, fixture, ticketId, 14, { fullName: 'Ann Lee' });
+  await finalizePending(given.db, fixture.shardId);
+  const cancelled = sql.join(serials.slice(0, 11));
+  await sql`update registrations set cancelled_at = now() where serial in (${cancelled})`.execute(given.db);
+  const { cookie } = await given.addOperator('operator');
+  const eventId = String(fixture.eventId);
+  // What somebody types is a time of the event's zone.
+  const filter = { eventId, name: 'ann', soldFrom: '2020-01-01T10:00', back: '/jobs' };
+  const { status, text } = await previewBy(id, cookie, filter);
+  expect(status).toBe(200);
+  // Those that are cancelled already are not the first ones.
+  expect(text.match(/>Ann Lee</g)).toHaveLength(3);
+  expect(actionsIn(text)).toEqual([`/do/${start}`]);
+  expect(formsIn(text).find(({ action }) => action === `/do/${start}`)!.values).toMatchObject({
+    name: 'ann',
+    soldFrom: '2020-01-01T10:00:00Z',
+    expect: '3',
+  });
+  expect(text.match(/href="\/jobs"[^>]*>Back</g)).toHaveLength(1);
+  expect(text).not.toContain('>Continue<');
+});
+
+test.for(Object.entries(PREVIEWS))(
+  '%s of nobody starts nothing, and leads to the filter',
+  async ([id, start]) => {
+    const { eventId } = await soldEvent(1);
+    const { cookie } = await given.addOperator('operator');
+    const filter = { eventId: String(eventId), name: 'zoe' };
+    const pages = [
+      await previewBy(id, cookie, filter),
+      await open(`/do/${start}?${new URLSearchParams(filter).toString()}`, cookie),
+      // A start that is sent nevertheless.
+      await previewBy(start, cookie, { ...filter, expect: '0', upTo: '0' }),
+    ];
+    for (const { text } of pages) {
+      expect(text).toContain('Nobody matches, so there is nothing to do.');
+      expect(actionsIn(text)).toEqual([`/do/${id}`]);
+      const form = formsIn(text).find(({ action }) => action === `/do/${id}`)!;
+      expect(form.values).toMatchObject(filter);
+      expect(Object.keys(form.values)).not.toContain('expect');
+    }
+    const changed = await previewBy(id, cookie, { ...filter, name: 'ann' });
+    expect(actionsIn(changed.text)).toEqual([`/do/${start}`]);
+  },
+);
+
+test('an operator who may only read sees what a filter chooses, and starts nothing', async () => {
+  const { eventId } = await soldEvent(2);
+  const { cookie } = await given.addOperator('viewer');
+  const { text } = await previewBy('jobCancelPreview', cookie, { eventId: String(eventId) });
+  expect(text).toContain('2 registrations are cancelled');
+  expect(actionsIn(text)).toEqual(['/do/jobCancelPreview']);
+});
+
+test('a page that calls off an event, and the job, say that nobody paid for guests', async () => {
+  const fixture = await soldEvent(2);
+  const { db } = given.database;
+  await sell(db, { ...fixture, partnerId: HOUSE_PARTNER_ID }, fixture.ticketId, 3);
+  await finalizePending(db, fixture.shardId);
+  const { cookie } = await given.addOperator('operator');
+  const toPayBack = (page: string) => page.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' ');
+  const preview = await open(`/do/eventCallOff?eventId=${fixture.eventId}`, cookie);
+  expect(toPayBack(preview.text)).toMatch(/99\.80 House Nothing: they are guests/);
+  const { location } = await send(preview.text, cookie);
+  await runJobs(db);
+  await finalizePending(db, fixture.shardId);
+  expect(toPayBack((await open(location, cookie)).text)).toMatch(/99\.80 House Nothing: they are guests/);
+});
+
+test('an event without registrations is called off once', async () => {
+  const { eventId } = await soldEvent(0);
+  const { cookie } = await given.addOperator('operator');
+  const path = `/do/eventCallOff?eventId=${eventId}`;
+  const preview = await open(path, cookie);
+  expect(preview.text).toContain('The sale of all tickets stops for good. On sale now: 1.');
+  await send(preview.text, cookie);
+  const again = await open(path, cookie);
+  expect(again.text).toContain('The event is called off, and no registration is left.');
+  expect(actionsIn(again.text)).toEqual([]);
+});
+
 test('a preview of nothing says so, and an operator of an event sees its jobs only', async () => {
   const [own, other] = [await soldEvent(1), await soldEvent(1)];
   const owner = await given.addOperator('owner');
@@ -184,7 +283,7 @@ test('a preview of nothing says so, and an operator of an event sees its jobs on
   const [ofOwn, ofOther] = [await start(own), await start(other)];
   await runJobs(given.database.db);
   const empty = `/do/jobCancel?eventId=${own.eventId}&state=confirmed`;
-  expect((await open(empty, owner.cookie)).text).toContain('No registration meets the filter');
+  expect((await open(empty, owner.cookie)).text).toContain('Nobody matches, so there is nothing to do.');
   const limited = await given.addOperator(null, { [own.eventId]: 'operator' });
   const text = unescaped((await open('/jobs', limited.cookie)).text);
   expect(text).toContain(`href="${withoutDone(ofOwn)}"`);

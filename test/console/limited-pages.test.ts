@@ -1,8 +1,10 @@
 import { perform } from '@floodgate/audit';
 import { revokeOperatorAction } from '@floodgate/operators';
+import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
-import { addressesOf } from '../harness/console-walk.ts';
+import { addressesOf, formsOf, readOperations } from '../harness/console-walk.ts';
+import { formsIn } from '../harness/html-forms.ts';
 import { createThings, missingThings, type ThingsOfEvent } from '../harness/things-of-event.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -10,7 +12,9 @@ const { test, given } = consoleTest();
 
 /** Returns the addresses of all pages and streams about something of an event. */
 const pagesOf = (things: ThingsOfEvent) => {
-  const routes = given.pages.filter((route) => /:(eventId|ticketId|webhookId|passReference)/.test(route));
+  const routes = given.pages.filter((route) =>
+    /:(eventId|ticketId|webhookId|passReference|jobId)/.test(route),
+  );
   return addressesOf(routes, { ...things });
 };
 
@@ -51,6 +55,118 @@ test('pages that belong to no event need a role for all events', async () => {
     expect([path, [200, 403]]).toEqual([path, expect.arrayContaining([(await open(path, cookie)).status])]);
   const deliveries = await open('/deliveries', cookie);
   expect(deliveries.text).not.toMatch(/Is everything on its way|Addresses that get no e-mails/);
+});
+
+/** Returns what can be chosen on a page: by the address of the form and the name of the field. */
+function choicesIn(page: string) {
+  const forms = Array.from(page.matchAll(/<form\b[^>]*action="([^"]*)"[^>]*>(.*?)<\/form>/gs));
+  const all = forms.flatMap(([, action, form]) => [
+    ...Array.from(form!.matchAll(/<select\b[^>]*name="(\w+)"[^>]*>(.*?)<\/select>/gs)).map(
+      ([, name, options]) => [`${action} ${name}`, valuesIn(options!, 'option')] as const,
+    ),
+    ...Array.from(form!.matchAll(/<fieldset aria-describedby="(\w+)-hint">(.*?)<\/fieldset>/gs)).map(
+      ([, name, boxes]) => [`${action} ${name}`, valuesIn(boxes!, 'input')] as const,
+    ),
+  ]);
+  return new Map(all);
+}
+
+const valuesIn = (html: string, element: string) =>
+  Array.from(html.matchAll(new RegExp(`<${element}\\b[^>]*value="([^"]+)"`, 'g')), ([, value]) => value!);
+
+/** An owner of an event does not see all operators and shards, so it types their names. */
+const TYPED = ['/do/operatorGrant name', '/do/operatorGrant role', '/do/eventMove shardId'];
+
+/** Returns whether a field lacks its choices. A role that may not see what there is has no such field. */
+const isEmpty = (field: string, values: readonly string[] | undefined, role: string) =>
+  values === undefined ? role === 'owner' && !TYPED.includes(field) : values.length === 0;
+
+test.for(['owner', 'door-manager'] as const)(
+  'the forms of the %s of an event offer a choice wherever there is one, and none of a foreign event',
+  async (role) => {
+    const { database } = given;
+    const [own, second, other] = [
+      await createThings(database),
+      await createThings(database),
+      await createThings(database),
+    ];
+    const whole = await given.addOperator('owner');
+    const limited = await given.addOperator(null, { [own.eventId]: role, [second.eventId]: role });
+    const operations = await readOperations(given.consoleUrl);
+    const { eventId, ticketId } = own;
+    const asked = [{}, { eventId }, { eventId, ticketId }].flatMap((known) => formsOf(operations, known));
+    const empty: string[] = [];
+    const foreign: string[] = [];
+    let partners = 0;
+    for (const path of new Set([...asked, ...pagesOf(own), '/audit', '/deliveries', '/people'])) {
+      const { status, text } = await open(path, limited.cookie);
+      if (status === 403) continue;
+      expect([path, status]).toEqual([path, 200]);
+      const [found, all] = [choicesIn(text), choicesIn((await open(path, whole.cookie)).text)];
+      for (const [field, values] of all)
+        if (values.length > 0 && isEmpty(field, found.get(field), role)) empty.push(`${path}: ${field}`);
+      for (const [field, values] of found) {
+        if (field.endsWith(' partnerId') && values.includes(String(own.partnerId))) partners += 1;
+        if (field.endsWith(' partnerId') && values.includes(String(other.partnerId)))
+          foreign.push(`${path}: ${field}`);
+      }
+    }
+    expect([empty, foreign]).toEqual([[], []]);
+    expect(partners).toBeGreaterThan(role === 'owner' ? 5 : 0);
+  },
+);
+
+test('an operator of an event lets a partner of its other event sell, and sees who it is', async () => {
+  const [own, second] = [await createThings(given.database), await createThings(given.database)];
+  const { cookie } = await given.addOperator(null, {
+    [own.eventId]: 'operator',
+    [second.eventId]: 'operator',
+  });
+  const form = await open(`/do/eventGrant?eventId=${own.eventId}`, cookie);
+  expect(choicesIn(form.text).get('/do/eventGrant partnerId')).toEqual([String(second.partnerId)]);
+  const fields = { eventId: String(own.eventId), partnerId: String(second.partnerId) };
+  const body = new URLSearchParams({ ...fields, back: `/events/${own.eventId}/partners` });
+  const answer = await given.request('/do/eventGrant', { method: 'POST', body, headers: { cookie } });
+  expect(answer.status).toBe(303);
+  const { rows } = await sql<{ name: string }>`
+    select name from partners where id = ${second.partnerId}`.execute(given.db);
+  const done = await open(answer.headers.get('location')!, cookie);
+  expect(done.text).toMatch(new RegExp(`role="status".*${rows[0]!.name}.*</table>`));
+});
+
+test('an operator of an event sees what a job of its event could not do, pauses it, and no other job', async () => {
+  const [own, other] = [await createThings(given.database), await createThings(given.database)];
+  const { cookie } = await given.addOperator(null, { [own.eventId]: 'operator' });
+  for (const { jobId } of [own, other])
+    await sql`
+      insert into job_failures (shard_id, job_id, item, reason)
+      select shard_id, id, '1', 'admitted' from jobs where id = ${jobId}`.execute(given.db);
+  const { text } = await open(`/jobs/${own.jobId}`, cookie);
+  expect(text).toContain('The seat has let in a person.');
+  expect(text).toContain('/do/jobAbort?');
+  const list = await open('/jobs', cookie);
+  expect([list.text.includes(own.jobId), list.text.includes(other.jobId)]).toEqual([true, false]);
+  const resume = async (jobId: string) => {
+    const body = new URLSearchParams({ jobId });
+    return (await given.request('/do/jobResume', { method: 'POST', body, headers: { cookie } })).status;
+  };
+  expect([await resume(own.jobId), await resume(other.jobId)]).toEqual([303, 404]);
+});
+
+test('an operator of an event starts a job on its event, and none on another', async () => {
+  const [own, other] = [await createThings(given.database), await createThings(given.database)];
+  const { cookie } = await given.addOperator(null, { [own.eventId]: 'operator' });
+  const start = async ({ eventId }: ThingsOfEvent) => {
+    const path = `/do/eventCallOff?eventId=${eventId}`;
+    const form = formsIn((await open(path, cookie)).text).find(({ action }) => action === '/do/eventCallOff');
+    const body = new URLSearchParams(form?.values ?? { eventId: String(eventId), expect: '1' });
+    const answer = await given.request('/do/eventCallOff', { method: 'POST', body, headers: { cookie } });
+    return { status: answer.status, location: answer.headers.get('location') ?? '' };
+  };
+  const started = await start(own);
+  expect(started.status).toBe(303);
+  expect((await open(started.location, cookie)).status).toBe(200);
+  expect((await start(other)).status).toBe(404);
 });
 
 test('the audit log, deliveries and webhooks show the own events only', async () => {

@@ -98,6 +98,7 @@ const BELONGS = {
     'webhookTest',
     'webhookUpdate',
   ],
+  jobId: ['jobAbort', 'jobFailures', 'jobPause', 'jobResume', 'jobShow'],
   token: ['passVerify'],
   // With the ids of batches. Without them, it is for all events.
   batchIds: ['batchRedrive'],
@@ -108,6 +109,7 @@ const BELONGS = {
     'batchFailed',
     'consumerFailing',
     'eventList',
+    'jobList',
     'mailBacklog',
     'mailStatus',
     'webhookListAll',
@@ -117,12 +119,6 @@ const BELONGS = {
     'accessRevoke',
     'backlogShow',
     'eventCreate',
-    'jobAbort',
-    'jobFailures',
-    'jobList',
-    'jobPause',
-    'jobResume',
-    'jobShow',
     'keyIssue',
     'keyList',
     'keyRevoke',
@@ -222,6 +218,7 @@ const MISSING = [
   'no such registration',
   'no such webhook',
   'no such pass',
+  'no such job',
   'no failed batch has this id',
 ];
 

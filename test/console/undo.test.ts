@@ -258,6 +258,53 @@ test('the form of an allocation keeps what nobody changed, although it replaces 
   expect(stored).toEqual([expect.objectContaining({ reserved: 7, cap: 9, releases_at: first.releasesAt })]);
 });
 
+describe('a list of changes', () => {
+  const LISTS: Record<
+    string,
+    [form: (things: ThingsOfEvent) => string, page: (things: ThingsOfEvent) => string]
+  > = {
+    'of a ticket': [
+      ofTicket('ticketUpdate/price'),
+      ({ eventId, ticketId }) => `/events/${eventId}/tickets/${ticketId}`,
+    ],
+    'of an event': [ofEvent('eventUpdate/mail'), ({ eventId }) => `/events/${eventId}/settings`],
+    'of a partner': [ofPartner('partnerWeigh'), partnerPage],
+    'of the audit log': [
+      ofTicket('ticketUpdate/price'),
+      ({ ticketId }) => `/audit?subject=${encodeURIComponent(`ticket:${ticketId}`)}`,
+    ],
+  };
+  const undosOf = (page: string) => page.match(/>Undo</g)?.length ?? 0;
+
+  test.for(Object.keys(LISTS))(
+    '%s has one button for a change, which the note after the form has first',
+    async (name) => {
+      const things = await createThings(given.database);
+      const [form, list] = LISTS[name]!;
+      const operator = await signedIn();
+      const fields = { price: '9.50', replyTo: 'info@example.com', weight: '3' };
+      const done = await operator.send(`${form(things)}&back=${encodeURIComponent(list(things))}`, fields);
+      const after = await operator.open(done.headers.get('location')!);
+      expect([undosOf(after), undoIn(after)?.action]).toEqual([1, expect.stringMatching(/^\/do\//)]);
+      const later = await operator.open(list(things));
+      expect([undosOf(later), undoIn(later)]).toEqual([1, undefined]);
+    },
+  );
+
+  test('takes back a price although the capacity was changed later', async () => {
+    const things = await createThings(given.database);
+    const operator = await signedIn();
+    await operator.send(ofTicket('ticketUpdate/price')(things), { price: '9.50' });
+    await operator.send(ofTicket('ticketUpdate/capacity')(things), { capacity: '1500' });
+    const page = await operator.open(`/events/${things.eventId}/tickets/${things.ticketId}`);
+    const undos = formsIn(page).filter(({ action }) => action === '/do/ticketUpdate');
+    expect(undos.map(({ values }) => Object.keys(values))).toEqual([
+      ['ticketId', 'capacity', 'back'],
+      ['ticketId', 'price', 'back'],
+    ]);
+  });
+});
+
 describe('the note after a form', () => {
   test('says what changed, and what an undo leaves as it is', async () => {
     const things = await createThings(given.database);

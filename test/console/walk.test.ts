@@ -11,7 +11,6 @@ import { createBusyDoor } from '../harness/busy-door.ts';
 import { englishIn, englishTexts, SHOWN_TEXTS } from '../harness/console-language.ts';
 import { consoleTest } from '../harness/console-test.ts';
 import { addressesOf, formsOf, readOperations, type Examples } from '../harness/console-walk.ts';
-import { addJob } from '../harness/example-job.ts';
 import { createThings, type ThingsOfEvent } from '../harness/things-of-event.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -66,14 +65,12 @@ async function examplesOf(things: ThingsOfEvent): Promise<Examples> {
       took_ms, outcome, http_status, error)
     select shard_id, id, gen_random_uuid(), 'msg_1', 0, 1, 1, now(), 15000, 'failed', null, 'TIMEOUT'
     from webhook_endpoints where id = ${things.webhookId}::uuid`.execute(db);
-  const jobId = await addJob(db, things);
   return {
     ...things,
     ...rows[0]!,
     name: operator.name,
     address,
     batchIds: things.batchId,
-    jobId,
     gates: things.gateId,
   };
 }

@@ -6,6 +6,7 @@ import { commitBatch } from './committed-batch.ts';
 import type { TestDatabase } from './database.ts';
 import { addDevice, addGate } from './door-device.ts';
 import { createFixture } from './fixture.ts';
+import { addJob } from './example-job.ts';
 import { finalizePending } from './journal.ts';
 
 /** The ids of an event and of one thing of each kind in it. */
@@ -21,6 +22,7 @@ export interface ThingsOfEvent {
   deviceId: number;
   /** A batch that failed. */
   batchId: string;
+  jobId: string;
 }
 
 /** Creates an event with one thing of each kind that operations name. */
@@ -51,6 +53,7 @@ export async function createThings(database: TestDatabase): Promise<ThingsOfEven
     gateId,
     deviceId: (await addDevice(db, eventId, [gateId])).id,
     batchId,
+    jobId: await addJob(db, fixture),
   };
 }
 
@@ -65,4 +68,5 @@ export const missingThings = ({ passReference, partnerId, token }: ThingsOfEvent
   gateId: 2_000_000_003,
   deviceId: 2_000_000_004,
   batchId: '00000000-0000-4000-8000-000000000001',
+  jobId: '00000000-0000-4000-8000-000000000002',
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readAuditLog } from '@floodgate/audit';
 import { createTicketAction, resumeSalesAction, updateTicketAction } from '@floodgate/tickets/actions';
 import { perform } from '@floodgate/audit';
+import { HOUSE_PARTNER_ID } from '@floodgate/database';
 import { findEvent, grantEvent } from '@floodgate/events';
 import { updateEventAction } from '@floodgate/events/actions';
 import { findJob } from '@floodgate/jobs';
@@ -175,6 +176,30 @@ test('the preview and the result say what is to be paid back, by partner and by 
   const job = await eventCallOff(db, { eventId, expect: 6 }, ANN);
   expect(job.result).toMatchObject({ currency: 'EUR', refunds });
   await sql`update registrations set cancelled_at = null where serial = ${cancelled}`.execute(db);
+  await settle();
+});
+
+test('nobody paid for guests, so nothing is to be paid back for them', async () => {
+  const { db, database, gala } = given;
+  const { eventId } = gala;
+  await perform(db, updateEventAction, { eventId, currency: 'EUR' }, 'Ann');
+  const ticketId = await gala.addTicket({ price: 20, capacity: 500 });
+  await sell(db, gala, ticketId, 2);
+  await sell(db, { ...gala, partnerId: HOUSE_PARTNER_ID }, ticketId, 3);
+  const preview = await eventCallOffPreview(db, { eventId }, ANN);
+  const refunds = [
+    { partnerId: gala.partnerId, isGuests: false, seats: 2, amount: 40 },
+    { partnerId: HOUSE_PARTNER_ID, partner: 'House', isGuests: true, seats: 3, amount: 0 },
+  ];
+  expect(preview).toMatchObject({ refunds, seats: [{ amount: 40 }, { sold: 3, amount: 0 }] });
+  expect(preview.follows.join(' ')).toMatch(
+    /40\.00 EUR is to be paid back to the customers of partner \w+\. 3 seats of House are guests: nothing/,
+  );
+  const args = ['event', 'call-off', '--event', String(eventId)];
+  const { output } = await runCli({ DATABASE_URL: database.url }, ...args);
+  expect(output).toMatch(/House +3 +guests\n/);
+  const job = await eventCallOff(db, { eventId, expect: 5 }, ANN);
+  expect(job.result).toMatchObject({ refunds });
   await settle();
 });
 

@@ -243,7 +243,7 @@ test('each field selects what an independent computation selects: in a list, a c
     const serialOf = (reference: string) => Number(reference.split('-')[2]);
     const listed: number[] = [];
     for (let after = 0, more = true; more;) {
-      const page = await findMatches(db, shardId, filter, after, 7);
+      const page = await findMatches(db, shardId, filter, { after, limit: 7 });
       listed.push(...page.registrations.map(({ passReference }) => serialOf(passReference)));
       ({ cursor: after, more } = page);
     }

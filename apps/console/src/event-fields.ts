@@ -1,4 +1,5 @@
 import { parseMaskedReference } from '@floodgate/contract';
+import { findEventOfJob } from '@floodgate/jobs/console';
 import type { EventFields } from '@floodgate/operators';
 import { eventOfToken } from '@floodgate/passes/console';
 import { findEventsOfFailed } from '@floodgate/registrations/console';
@@ -30,6 +31,12 @@ export const EVENT_FIELDS: EventFields = {
   webhookId: {
     missing: 'no such webhook',
     find: async (db, id) => listOf(await findEventOfWebhook(db, String(id))),
+  },
+  jobId: {
+    missing: 'no such job',
+    // The caller of a start can choose the id.
+    isNewIfOptional: true,
+    find: async (db, id) => listOf(await findEventOfJob(db, String(id))),
   },
   batchIds: {
     missing: 'no failed batch has this id',

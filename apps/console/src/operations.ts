@@ -5,7 +5,7 @@ import { WebhookPath } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { doorOperations } from '@floodgate/door/console';
 import { eventOperations } from '@floodgate/events/console';
-import { jobOperations } from '@floodgate/jobs/console';
+import { JobId, jobOperations } from '@floodgate/jobs/console';
 import { mailOperations } from '@floodgate/mail/console';
 import { callerOf as callerWith, mayUse, mayUseSomewhere } from '@floodgate/operators';
 import type { Caller, Need, OperatorPrincipal, Scope, SignIn } from '@floodgate/operators';
@@ -99,6 +99,9 @@ const OfPage = Type.Object({
   passReference: Type.Optional(text(1, 255)),
 });
 
+/** Those of a page about a job. The id is required: an optional one would be that of a new job. */
+const OfJobPage = Type.Object({ ...OfPage.properties, jobId: JobId });
+
 /**
  * Resolves to the operator as the caller of a page: `may` is for what the page shows. Throws as operations do.
  * `isList`: without something of an event in its address, the page lists things of events.
@@ -109,10 +112,11 @@ export async function admitToPage(
   scopes: readonly Scope[],
   { address, isList }: { address: object; isList: boolean },
 ) {
-  const input = filledInput(OfPage, address);
+  const fields: TObject = 'jobId' in address && address.jobId ? OfJobPage : OfPage;
+  const input = filledInput(fields, address);
   let admitted = callerOf(operator);
   for (const scope of scopes)
-    admitted = await callerOf(operator).admit(db, { scope, input: OfPage, isList }, input);
+    admitted = await callerOf(operator).admit(db, { scope, input: fields, isList }, input);
   return admitted;
 }
 

@@ -1,30 +1,22 @@
 import type { Operation } from '@floodgate/operators';
 import { html } from 'ghtml';
 import type { PageRequest } from './add-page.ts';
-import { askedOf } from './forms/asked.ts';
-import { formPage } from './forms/form-html.ts';
 import { shownFacts, shownValue } from './forms/shown.ts';
 import type { Operations } from './operations.ts';
 import { codeHtml } from './pages/enrolment.ts';
-import { chip, Html, link, type Shown, type Texts } from './view/html.ts';
+import { chip, link, type Shown } from './view/html.ts';
 import { listing, type Column } from './view/listing.ts';
 import { fieldWords } from './words/index.ts';
 
-/** The form before a result. */
-interface Sent {
-  /** Its fields as they were typed. */
-  given: Texts;
-}
-
 /** Resolves to a result as parts of a page. */
-type ResultPage = (page: PageRequest, result: unknown, sent: Sent) => Promise<string[]> | string[];
+type ResultPage = (page: PageRequest, result: unknown) => Promise<string[]> | string[];
 
 type ResultOf<Id extends keyof Operations> = Awaited<ReturnType<Operations[Id]['run']>>;
 
 const page = <Id extends keyof Operations>(
   id: Id,
-  show: (page: PageRequest, result: ResultOf<Id>, sent: Sent) => Promise<string[]> | string[],
-): [Id, ResultPage] => [id, (of, result, sent) => show(of, result as ResultOf<Id>, sent)];
+  show: (page: PageRequest, result: ResultOf<Id>) => Promise<string[]> | string[],
+): [Id, ResultPage] => [id, (of, result) => show(of, result as ResultOf<Id>)];
 
 /** The results that only the page after a form shows. Those with a secret are here or have a page of their own. */
 const RESULTS: ReadonlyMap<string, ResultPage> = new Map<string, ResultPage>([
@@ -54,8 +46,6 @@ const RESULTS: ReadonlyMap<string, ResultPage> = new Map<string, ResultPage>([
     listingOf(of, registrations, 'fullName', 'emailAddress', 'state', 'mail', 'passReference'),
   ]),
   page('registrationCount', (of, { count }) => [statusHtml(of.words.about.matches(of.format.number(count)))]),
-  page('jobCancelPreview', (of, preview, sent) => previewPage(of, preview, sent, 'jobCancel')),
-  page('jobResendPreview', (of, preview, sent) => previewPage(of, preview, sent, 'jobResend')),
 ]);
 
 /** Returns what shows the result of an operation after its form. Undefined: another page has it. */
@@ -148,20 +138,4 @@ function listingOf<Thing extends object>(
     empty: of.words.shell.none,
     format: of.format,
   });
-}
-
-/** Resolves to what a job would act on, with the form that starts it. */
-async function previewPage(
-  of: PageRequest,
-  { first }: { first: readonly object[] },
-  { given }: Sent,
-  id: 'jobCancel' | 'jobResend',
-) {
-  const { about, parts } = await formPage(of, askedOf(of.operations)({ id }), given);
-  const people: readonly Partial<Record<'fullName' | 'emailAddress' | 'passReference', unknown>>[] = first;
-  return [
-    html`<p class="sub">!${about instanceof Html ? about.text : html`${about ?? ''}`}</p>`,
-    ...parts,
-    listingOf(of, people, 'fullName', 'emailAddress', 'passReference'),
-  ];
 }

@@ -31,6 +31,10 @@ const WORKER = `${NOTE}
   process.on('SIGTERM', () => { note('worker stops'); process.exit(0); });
   process.on('SIGUSR2', () => process.exit(1));
   note(\`worker \${process.pid}\`);`;
+const CONSOLE = `${NOTE}
+  note('door ' + process.env.DOOR_URL);
+  setInterval(() => {}, 1000);
+  process.on('SIGTERM', () => process.exit(0));`;
 const IDLE = `${NOTE}
   setInterval(() => {}, 1000);
   process.on('SIGTERM', () => process.exit(0));`;
@@ -47,7 +51,7 @@ async function run(directory: Directory, programs: { api?: string } = {}, env: o
   await writeFile(files.api, programs.api ?? API);
   await writeFile(files.worker, WORKER);
   await writeFile(files.delivery, IDLE);
-  await writeFile(files.console, IDLE);
+  await writeFile(files.console, CONSOLE);
   await writeFile(directory.file('notes'), '');
   const stop = new AbortController();
   const ready = Promise.withResolvers<string>();
@@ -79,6 +83,13 @@ async function runningWorker(directory: Directory): Promise<number> {
   );
   return Number(pid);
 }
+
+/** The address of the scanner that the console gets. */
+const doorUrlOf = (directory: Directory) =>
+  vi.waitUntil(
+    async () => (await notesOf(directory)).map((line) => /^door (.*)$/.exec(line)?.[1]).find(Boolean),
+    { timeout: 30_000 },
+  );
 
 async function expectNobodyLeft(directory: Directory): Promise<void> {
   const pids = (await notesOf(directory)).flatMap(
@@ -124,6 +135,22 @@ describe('with a given database', () => {
     await home[Symbol.asyncDispose]();
   });
   const given = () => ({ DATABASE_URL: server.url() });
+
+  test('the console knows the address of the scanner: that of the API, or the one that is set', async () => {
+    await using directory = await temporaryDirectory();
+    const { stop, ended, printed } = await run(directory, {}, given());
+    const [, baseUrl] = /is listening on (\S+)/.exec(String(await printed))!;
+    expect(await doorUrlOf(directory)).toBe(`${baseUrl}/door/`);
+    stop.abort();
+    await ended;
+    vi.stubEnv('DOOR_URL', 'https://tickets.example.com/door/');
+    const other = await run(directory, {}, given());
+    await other.printed;
+    expect(await doorUrlOf(directory)).toBe('https://tickets.example.com/door/');
+    other.stop.abort();
+    await other.ended;
+    vi.unstubAllEnvs();
+  });
 
   test('uses that database', async () => {
     await using directory = await temporaryDirectory();

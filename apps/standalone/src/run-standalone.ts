@@ -77,6 +77,8 @@ export async function runStandalone(setup: Setup, stop: AbortController): Promis
     DELIVERY_PORT: String(deliveryPort),
     CONSOLE_HOST: host,
     CONSOLE_PORT: String(consolePort),
+    // The API serves the page of the scanner. Devices elsewhere need another address, over HTTPS.
+    DOOR_URL: setup.env['DOOR_URL'] || `${urlOf(port)}/door/`,
     // Without SMTP_URL, the mailcatcher keeps the e-mails.
     MAILCATCHER_SIZE: setup.env['MAILCATCHER_SIZE'] || MAILCATCHER_SIZE,
   };

@@ -10,7 +10,7 @@ import { addEventFilterOptions } from '@floodgate/registrations/filter-options';
 import type { Job, StartedJob } from './jobs.ts';
 import type { CalledOff, CallOffPreview } from './kinds/call-off.ts';
 import type { Preview } from './kinds/previewed.ts';
-import { moneyText } from './kinds/refunds.ts';
+import { isHouse, moneyText } from './kinds/refunds.ts';
 
 const loadOperations = async () => (await import('./console.ts')).jobOperations;
 /** Called when a command runs, so that the other commands start quickly. */
@@ -226,11 +226,12 @@ function previewAnswer(preview: Preview) {
 
 function callOffText(preview: CallOffPreview) {
   const { eventName, mode, follows, seats, refunds, currency } = preview;
-  const byTicket = seats.map(({ partner, ticket, sold, held, amount }) => {
-    return { partner, ticket, sold, held, refund: moneyText(amount, currency) };
+  const refundOf = (isGuests: boolean, amount: number) => (isGuests ? 'guests' : moneyText(amount, currency));
+  const byTicket = seats.map(({ partnerId, partner, ticket, sold, held, amount }) => {
+    return { partner, ticket, sold, held, refund: refundOf(isHouse({ partnerId }), amount) };
   });
-  const byPartner = refunds.map(({ partnerId, partner, seats: registrations, amount }) => {
-    return { 'partner id': partnerId, partner, registrations, refund: moneyText(amount, currency) };
+  const byPartner = refunds.map(({ partnerId, partner, isGuests, seats: registrations, amount }) => {
+    return { 'partner id': partnerId, partner, registrations, refund: refundOf(isGuests, amount) };
   });
   const title = `${eventName}${mode === 'test' ? ' (test event)' : ''}`;
   const tables = [byTicket, byPartner].filter((rows) => rows.length > 0).map((rows) => tableOf(rows));

@@ -73,12 +73,13 @@ const startOperation = (name: 'cancel' | 'resend', summary: string, start: Start
   );
 
 const ofJobs = {
-  jobList: queue.queryOperation(
+  jobList: queue.listOperation(
     'GET /jobs',
     'List jobs, newest first',
     'jobList',
     Type.Object({ eventId: typedAs('--event', Type.Optional(Id)), limit }),
-    (db, { eventId, limit: most = 100 }) => listJobs(db, eventId, most),
+    (db, { eventId, limit: most = 100 }, { events }) =>
+      listJobs(db, eventId === undefined ? events : [eventId], most),
   ),
   jobShow: queue.queryOperation(
     'GET /jobs/{jobId}',
@@ -112,7 +113,8 @@ const ofJobs = {
   ),
 };
 
-export type { Job } from './jobs.ts';
+export { JobId } from './actions.ts';
+export { findEventOfJob, type Job } from './jobs.ts';
 export type { Preview as JobPreview, PreviewedRow } from './kinds/previewed.ts';
 
 export const jobOperations = {

@@ -210,15 +210,30 @@ export async function findJob(db: Database, id: string): Promise<Job> {
   return found;
 }
 
-/** Returns the jobs of an event, or of all, newest first, and the shards that do not answer. */
-export async function listJobs(db: Database, eventId: number | undefined, limit: number) {
-  const shards = eventId === undefined ? await shardIds(db) : [(await findEvent(db, eventId)).shardId];
+/** Returns the event of a job. Undefined: there is no such job. */
+export async function findEventOfJob(db: Database, id: string): Promise<number | undefined> {
+  return (await findJob(db, id).catch(undefinedIfMissing))?.eventId;
+}
+
+function undefinedIfMissing(error: unknown) {
+  if (error instanceof NotFound) return undefined;
+  throw error;
+}
+
+/** Returns the jobs of these events, or of all, newest first, and the shards that do not answer. */
+export async function listJobs(db: Database, events: readonly number[] | undefined, limit: number) {
+  const shards = events === undefined ? await shardIds(db) : await shardsOf(db, events);
   const { answers, away } = await askShards(shards, (shardId) => {
     const jobs = selectJobs(db).where('shardId', '=', shardId).orderBy('createdAt', 'desc').limit(limit);
-    return (eventId === undefined ? jobs : jobs.where('eventId', '=', eventId)).execute();
+    return (events === undefined ? jobs : jobs.where('eventId', 'in', events)).execute();
   });
   const jobs = answers.flat().toSorted((one, other) => +other.createdAt - +one.createdAt);
   return { jobs: jobs.slice(0, limit), away };
+}
+
+async function shardsOf(db: Database, events: readonly number[]) {
+  const found = await Promise.all(events.map((eventId) => findEvent(db, eventId)));
+  return [...new Set(found.map(({ shardId }) => shardId))];
 }
 
 /** An item that could not be done. */

@@ -15,6 +15,8 @@ export interface EventField {
   missing: string;
   /** Returns the events of what a value names. Empty: there is no such thing. */
   find: (db: Database, value: unknown) => Promise<readonly number[]>;
+  /** An input in which the field is optional gives a new thing this id, so the field names nothing yet. */
+  isNewIfOptional?: boolean;
 }
 
 export type EventFields = Readonly<Record<string, EventField>>;
@@ -58,6 +60,7 @@ interface Named {
 const eventFieldsIn = (fields: EventFields, { properties, required = [] }: TObject, given: object) =>
   Object.keys(properties)
     .filter((name) => Object.hasOwn(fields, name))
+    .filter((name) => required.includes(name) || !fields[name]!.isNewIfOptional)
     .filter((name) => required.includes(name) || Reflect.get(given, name) !== undefined);
 
 function findNamed(db: Database, fields: EventFields, { input }: Need, given: object): Promise<Named[]> {

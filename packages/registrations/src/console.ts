@@ -60,7 +60,7 @@ const byFilter = {
     async (db, { after = 0, limit: most = 100, ...filter }) => {
       assertFilter(filter);
       const { shardId } = await findEvent(db, filter.eventId);
-      return findMatches(db, shardId, filter, after, most);
+      return findMatches(db, shardId, filter, { after, limit: most });
     },
   ),
   registrationCount: queryOperation(

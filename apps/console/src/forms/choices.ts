@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { PageRequest } from '../add-page.ts';
+import { knownPartners } from '../pages/names.ts';
 import type { Texts } from '../view/html.ts';
 import { HOUR_MS } from './times.ts';
 
@@ -9,17 +10,24 @@ export interface Choice {
   name: string;
 }
 
-/** Resolves to what can be chosen. Undefined: an event must be chosen first. */
-type Choose = (page: PageRequest, given: Texts) => Promise<readonly Choice[] | undefined>;
+/**
+ * Resolves to what can be chosen. Undefined: nothing yet, because an event must be chosen first, or ever, because
+ * the operator may not see what there is. `typed`: the same, but it can be typed.
+ */
+type Choose = (page: PageRequest, given: Texts) => Promise<readonly Choice[] | 'typed' | undefined>;
 
 const choice = (value: string | number, name: string): Choice => ({ value: String(value), name });
 
+/** Resolves to the events that an operator may see, the newest first. */
+export const eventChoices = async ({ read, operations }: PageRequest, archived = false) =>
+  ((await read(operations.eventList, { archived })) ?? [])
+    .map(({ id, name }) => choice(id, name))
+    .toReversed();
+
 const events =
   (archived = false): Choose =>
-  async ({ read, operations }) =>
-    ((await read(operations.eventList, { archived })) ?? [])
-      .map(({ id, name }) => choice(id, name))
-      .toReversed();
+  (page) =>
+    eventChoices(page, archived);
 
 /** Resolves to the event of what is given. */
 async function eventIdOf({ read, operations }: PageRequest, { eventId, ticketId }: Texts) {
@@ -36,8 +44,8 @@ function distinct(choices: readonly Choice[]) {
 
 /** Returns choices among things of an event. */
 const ofEvent =
-  (choose: (page: PageRequest, eventId: string) => Promise<Choice[] | undefined>): Choose =>
-  async (page, given) => {
+  (choose: (page: PageRequest, eventId: string) => Promise<Choice[] | undefined>) =>
+  async (page: PageRequest, given: Texts): Promise<Choice[] | undefined> => {
     const eventId = await eventIdOf(page, given);
     return eventId ? distinct((await choose(page, eventId)) ?? []) : undefined;
   };
@@ -56,8 +64,7 @@ const devices = ofEvent(async ({ read, operations }, eventId) =>
     .map(({ id, name }) => choice(id, name)),
 );
 
-const partners: Choose = async ({ read, operations }) =>
-  ((await read(operations.partnerList, {})) ?? []).map(({ id, name }) => choice(id, name));
+const partners: Choose = async (page) => (await knownPartners(page)).map(({ id, name }) => choice(id, name));
 
 const sellers = ofEvent(async ({ read, operations }, eventId) =>
   (await read(operations.eventPartners, { eventId }))?.map(({ partnerId, partner }) =>
@@ -68,8 +75,7 @@ const sellers = ofEvent(async ({ read, operations }, eventId) =>
 /** Resolves to the partners that may not sell the event yet. Without an event: to all. */
 const otherPartners: Choose = async (page, given) => {
   const selling = new Set(((await sellers(page, given)) ?? []).map(({ value }) => value));
-  const list = (await page.read(page.operations.partnerList, {})) ?? [];
-  return list
+  return (await knownPartners(page))
     .filter(({ id, isHouse }) => !isHouse && !selling.has(String(id)))
     .map(({ id, name }) => choice(id, name));
 };
@@ -77,8 +83,9 @@ const otherPartners: Choose = async (page, given) => {
 /** Resolves to the partners that sell the event, and that of the operator itself. */
 const allocated: Choose = async (page, given) => {
   const selling = await sellers(page, given);
-  const list = (await page.read(page.operations.partnerList, {})) ?? [];
-  const houses = list.filter(({ isHouse }) => isHouse).map(({ id, name }) => choice(id, name));
+  const houses = (await knownPartners(page))
+    .filter(({ isHouse }) => isHouse)
+    .map(({ id, name }) => choice(id, name));
   return selling && [...selling, ...houses];
 };
 
@@ -120,24 +127,29 @@ const accesses: Choose = async ({ read, operations, format }) =>
   );
 
 const shards: Choose = async ({ read, operations }) =>
-  ((await read(operations.shardList, {})) ?? []).map(({ id, events: count }) =>
-    choice(id, `${id} (${count})`),
-  );
+  (await read(operations.shardList, {}))?.map(({ id, events: count }) => choice(id, `${id} (${count})`)) ??
+  'typed';
 
 const operators: Choose = async ({ read, operations }) =>
-  ((await read(operations.operatorList, {})) ?? []).map(({ name }) => choice(name, name));
+  (await read(operations.operatorList, {}))?.map(({ name }) => choice(name, name)) ?? 'typed';
 
+/** Resolves to the operators with a role for the event. */
+const operatorsOf = ofEvent(async ({ read, operations }, eventId) =>
+  (await read(operations.eventOperators, { eventId }))?.map(({ name }) => choice(name, name)),
+);
+
+/** Resolves to failed batches. Undefined: the operator may not see them. */
 const failed = async ({ read, operations }: PageRequest, { eventId }: Texts) =>
-  (await read(operations.batchFailed, { eventId: eventId || undefined }))?.failed ?? [];
+  (await read(operations.batchFailed, { eventId: eventId || undefined }))?.failed;
 
 const batches: Choose = async (page, given) =>
-  (await failed(page, given)).map(({ batchId, registrations, reason, failedAt }) =>
+  (await failed(page, given))?.map(({ batchId, registrations, reason, failedAt }) =>
     choice(batchId, [page.format.timeText(failedAt), registrations, reason].filter(Boolean).join(' · ')),
   );
 
 const reasons: Choose = async (page, given) => {
-  const all = (await failed(page, given)).flatMap(({ reason }) => reason ?? []);
-  return [...new Set(all)].map((reason) => choice(reason, reason));
+  const all = (await failed(page, given))?.flatMap(({ reason }) => reason ?? []);
+  return all && [...new Set(all)].map((reason) => choice(reason, reason));
 };
 
 const OVERLAPS_MS = [0, HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS, 30 * 24 * HOUR_MS];
@@ -182,7 +194,7 @@ const CHOICES: Partial<Record<string, Choose>> = {
   'operatorResetPassword.name': operators,
   'operatorSignOut.name': operators,
   'operatorGrant.name': operators,
-  'operatorRevoke.name': operators,
+  'operatorRevoke.name': operatorsOf,
 };
 
 /** Returns what finds the choices of a field of an operation. Undefined: it is typed. */

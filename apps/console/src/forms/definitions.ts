@@ -27,6 +27,8 @@ export interface FormFacts {
   isDangerous?: boolean | ((given: Texts) => boolean);
   /** Resolves to how many it concerns. A large number must be typed before it happens. */
   concerns?: (page: PageRequest, given: Texts) => Promise<number>;
+  /** Resolves to whether there is something to do. Otherwise the form has no button that does it. */
+  hasWork?: (page: PageRequest, given: Texts) => Promise<boolean>;
   /** Returns the name of its texts, if they depend on what is given. */
   texts?: (given: Texts) => string;
 }
@@ -54,6 +56,10 @@ export interface FormDefinition<Field extends string = string, Result = unknown>
   current?: (page: PageRequest, given: Texts) => Promise<Partial<Record<Field, unknown>> | undefined>;
   /** Resolves to values that the form carries without asking: those of a preview. They are read when it is shown. */
   carries?: (page: PageRequest, given: Texts) => Promise<Texts>;
+  /** The form that shows what its fields choose, and does something with it. The operation itself only reads. */
+  previews?: string;
+  /** The form that chooses what this one acts on. It follows if there is nothing to do. */
+  chosenBy?: string;
   /** Returns the page that follows, if it is another one than that from which the form was opened. */
   next?(this: void, result: Result, given: Texts): string;
 }

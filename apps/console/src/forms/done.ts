@@ -2,6 +2,7 @@ import { differencesOf, readAuditLog, type AuditEntry } from '@floodgate/audit';
 import { eventsWith, type Operation } from '@floodgate/operators';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
+import { knownPartners } from '../pages/names.ts';
 import { address, type Shown } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import { fieldWords, operationWords } from '../words/index.ts';
@@ -23,11 +24,24 @@ async function latestChanges({ db, operator }: PageRequest, { action }: Pick<Ope
   return latest.filter(({ at }) => at.getTime() === latest[0]!.at.getTime());
 }
 
+/** Returns the form that was before a page, as its address names it, and its operation. */
+function formBefore({ query, operations }: PageRequest) {
+  const name = query['done'] ?? '';
+  const operation = Object.values<Operation>(operations).find(({ id }) => id === name.split('/', 1)[0]);
+  return operation && { name, operation };
+}
+
+/** Resolves to the changes that the top of a page shows: those of the form before it. */
+export async function changesAtTop(page: PageRequest): Promise<readonly AuditEntry[]> {
+  const before = formBefore(page);
+  return before ? latestChanges(page, before.operation) : [];
+}
+
 /** Resolves to what the form named in the address of a page has changed. Empty: no form was before it. */
 export async function doneHtml(page: PageRequest) {
-  const name = page.query['done'] ?? '';
-  const operation = Object.values<Operation>(page.operations).find(({ id }) => id === name.split('/', 1)[0]);
-  if (!operation) return '';
+  const before = formBefore(page);
+  if (!before) return '';
+  const { name, operation } = before;
   const { words } = page;
   const changes = await latestChanges(page, operation);
   const undo = changes[0] && (await undoOf(page, operation, changes[0]));
@@ -88,9 +102,9 @@ async function savedOf(page: PageRequest, changes: readonly AuditEntry[]): Promi
 }
 
 /** Resolves to the names of partners that a change names by their id. */
-async function namesOf({ read, operations }: PageRequest, fields: readonly string[]) {
+async function namesOf(page: PageRequest, fields: readonly string[]) {
   if (!fields.includes('grantedTo')) return new Map<string, string>();
-  const partners = (await read(operations.partnerList, {})) ?? [];
+  const partners = await knownPartners(page);
   return new Map(partners.map(({ id, name }) => [`grantedTo ${id}`, name]));
 }
 

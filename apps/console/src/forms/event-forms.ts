@@ -2,7 +2,7 @@ import type { PageRequest } from '../add-page.ts';
 import { address, type Texts } from '../view/html.ts';
 import { pathOf } from '../view/path-of.ts';
 import type { FormDefinitions } from './definitions.ts';
-import { eventName, eventOf, mailOf, partnerOf } from './subjects.ts';
+import { eventName, eventOf, partnerName, sentTo } from './subjects.ts';
 
 /** The page with the partners that may sell an event. */
 const sellersPath = (eventId: string) => `/events/${eventId}/partners`;
@@ -12,9 +12,6 @@ const aboutWith = (follows: (page: PageRequest) => string) => async (page: PageR
   await eventName(page, given),
   follows(page),
 ];
-
-/** Resolves to how many attendees have got an e-mail with their pass. */
-const sentTo = async (page: PageRequest, given: Texts) => (await mailOf(page, given))?.sent ?? 0;
 
 export const eventForms = {
   eventCreate: {
@@ -56,8 +53,8 @@ export const eventForms = {
   eventGrant: {
     subject: [],
     about: async (page, given) => {
-      const partner = await partnerOf(page, given);
-      return [await eventName(page, given), partner?.name, page.words.about.grant];
+      const partner = await partnerName(page, given['partnerId']);
+      return [await eventName(page, given), partner, page.words.about.grant];
     },
     // The page of the sellers then proposes to reserve seats for this one.
     next: (_result, { eventId = '', partnerId = '', back }) =>
@@ -66,9 +63,9 @@ export const eventForms = {
   eventRevoke: {
     isDangerous: true,
     about: async (page, given) => {
-      const partner = await partnerOf(page, given);
+      const partner = await partnerName(page, given['partnerId']);
       const event = await eventName(page, given);
-      return [partner ? page.words.about.revoke(partner.name, event) : event, page.words.about.revokeKeeps];
+      return [partner ? page.words.about.revoke(partner, event) : event, page.words.about.revokeKeeps];
     },
   },
   eventMove: { about: aboutWith(({ words }) => words.about.move) },

@@ -1,11 +1,12 @@
 import { Id } from '@floodgate/audit';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
+import { mayOpen } from '../operations.ts';
 import { alertHtml, type Texts } from '../view/html.ts';
 import type { Page } from '../view/page.ts';
 import { pathOf } from '../view/path-of.ts';
 import { ruleWords, valueWords } from '../words/index.ts';
-import { askedFields, factsOf, missingSubject, wordsOfForm, type Asked } from './asked.ts';
+import { askedFields, askedOf, factsOf, missingSubject, wordsOfForm, type Asked } from './asked.ts';
 import { LARGE } from './changed-fields.ts';
 import { choicesOf, wordsOfSchema, type Choice } from './choices.ts';
 import { fieldHtml, isFlag, isTime, mayBeNull, textOf, type Field } from './fields.ts';
@@ -45,9 +46,47 @@ export async function formPage(
     parts: [
       alertHtml(notes.join(' ')),
       (await factsOf(asked).preview?.(page, filled)) ?? '',
-      await formHtml(page, asked, filled, { fields, problem, follows }),
+      ...(await startParts(page, asked, given, { carried, fields, problem, follows })),
     ],
   };
+}
+
+/** Resolves to whether the operator may do what a form says, and there is something to do. */
+const canStart = async (page: PageRequest, asked: Asked, given: Texts) =>
+  mayOpen(page.operator, asked.operation, page.may) &&
+  ((await factsOf(asked).hasWork?.(page, given)) ?? true);
+
+/** Resolves to the form with its button, or to what follows in its place. */
+async function startParts(
+  page: PageRequest,
+  asked: Asked,
+  given: Texts,
+  { carried, ...parts }: FormParts & { carried: Texts },
+) {
+  const filled = { ...given, ...carried };
+  if (await canStart(page, asked, filled)) return [await formHtml(page, asked, filled, parts)];
+  return insteadParts(page, asked, given, { carried, follows: parts.follows });
+}
+
+/** Resolves to what follows in place of a form without work: the form that chooses, or the way back. */
+async function insteadParts(
+  page: PageRequest,
+  { definition }: Asked,
+  given: Texts,
+  { carried, follows }: { carried: Texts; follows: readonly string[] },
+) {
+  const { words, operations } = page;
+  if (definition.chosenBy) {
+    const chosen = Object.entries(given).filter(([name]) => !Object.hasOwn(carried, name));
+    const choose = askedOf(operations)({ id: definition.chosenBy });
+    return (await formPage(page, choose, Object.fromEntries(chosen))).parts;
+  }
+  return [
+    html`<div class="card fields">
+      !${follows.map((one) => html`<p class="follows">${one}</p>`)}
+      <p class="buttons"><a class="button" href="${pathOf(given['back'])}">${words.forms.cancel}</a></p>
+    </div>`,
+  ];
 }
 
 interface FieldsOptions {
@@ -85,7 +124,8 @@ async function fieldOf(page: PageRequest, { operation }: Asked, name: string, gi
   const { properties, required = [] } = operation.input;
   // The event of a thing is asked for although the operation takes the thing alone.
   const schema = properties[name] ?? Id;
-  const choices = (await choicesOf(operation.id, name)?.(page, given)) ?? choicesOfSchema(page, name, schema);
+  const found = (await choicesOf(operation.id, name)?.(page, given)) ?? choicesOfSchema(page, name, schema);
+  const choices = found === 'typed' ? undefined : found;
   const empty = { was: undefined, text: '', problem: undefined, isFirst: false };
   return { operationId: operation.id, name, schema, isRequired: required.includes(name), choices, ...empty };
 }

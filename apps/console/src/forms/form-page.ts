@@ -69,8 +69,13 @@ const showOf =
     return sendPage(reply, await formPage(page, asked, given, problem));
   };
 
-const pageOf = (context: ConsoleContext, request: FastifyRequest, { operation }: Asked, given: Texts) =>
-  requestOf(request, { scopes: [operation.scope], isList: true }, context, given);
+function pageOf(context: ConsoleContext, request: FastifyRequest, { operation }: Asked, given: Texts) {
+  const { jobId, ...named } = given;
+  // The form that starts a job carries the id of a job that does not exist yet.
+  const isOfJob = jobId && operation.input.required?.includes('jobId');
+  const rules = { scopes: [operation.scope], isList: true };
+  return requestOf(request, rules, context, isOfJob ? { ...named, jobId } : named);
+}
 
 /** Returns a function that does what a form says. If it cannot be done, it answers with the form and the reason. */
 const submitOf =
@@ -105,6 +110,10 @@ async function done({ db }: ConsoleContext, reply: FastifyReply, { page, asked, 
   const back = pathOf(given['back']);
   await assertTyped(page, asked, given);
   const changed = changedFields(page, asked, given);
+  if (definition.previews) {
+    const preview = askedOf(page.operations)({ id: definition.previews });
+    return sendPage(reply, await formPage(page, preview, { ...given, ...changed }));
+  }
   const filled = inputOf(operation.input, (field, rule) => valueOf(rule, changed[field]));
   const result = await operation.run(db, filled, callerOf(page.operator));
   if (result instanceof Response) return reply.send(result);
@@ -115,6 +124,6 @@ async function done({ db }: ConsoleContext, reply: FastifyReply, { page, asked, 
   const onward = html`<p class="buttons">
     !${buttonLink(back, page.words.forms.continue, { kind: 'primary' }).text}
   </p>`;
-  const parts = await resultPage(page, result, { given });
+  const parts = await resultPage(page, result);
   return sendPage(reply, { title, parts: [...parts, onward] });
 }

@@ -39,6 +39,7 @@ const callOffPreview = oncePerPage(({ read, operations }, { eventId = '' }) =>
 const startForm = <Preview extends { count: number; upTo: number[] }>(
   previewOf: (page: PageRequest, given: Texts) => Promise<Preview | undefined>,
   previewHtml: (page: PageRequest, preview: Preview, given: Texts) => Promise<string>,
+  hasWork: (preview: Preview) => boolean = ({ count }) => count > 0,
 ) => ({
   // The filter comes from a preview, or from the page before.
   subject: ['eventId' as const],
@@ -49,6 +50,10 @@ const startForm = <Preview extends { count: number; upTo: number[] }>(
     return found ? startOf(found, given) : {};
   },
   concerns: countOf,
+  hasWork: async (page: PageRequest, given: Texts) => {
+    const found = await previewOf(page, given);
+    return found !== undefined && hasWork(found);
+  },
   preview: async (page: PageRequest, given: Texts) => {
     const found = await previewOf(page, given);
     return found ? previewHtml(page, found, given) : '';
@@ -92,11 +97,12 @@ const aboutJob =
   };
 
 export const jobForms = {
-  jobCancelPreview: { fields: ALL_FILTERS, about: aboutEvent },
-  jobResendPreview: { fields: ALL_FILTERS, about: aboutEvent },
-  jobCancel: startForm(cancelPreview, aboutCancelJob),
-  jobResend: startForm(resendPreview, aboutResendJob),
-  eventCallOff: startForm(callOffPreview, aboutCallOff),
+  jobCancelPreview: { fields: ALL_FILTERS, about: aboutEvent, previews: 'jobCancel' },
+  jobResendPreview: { fields: ALL_FILTERS, about: aboutEvent, previews: 'jobResend' },
+  jobCancel: { ...startForm(cancelPreview, aboutCancelJob), chosenBy: 'jobCancelPreview' },
+  jobResend: { ...startForm(resendPreview, aboutResendJob), chosenBy: 'jobResendPreview' },
+  // The sale of an event without registrations can stop for good as well.
+  eventCallOff: startForm(callOffPreview, aboutCallOff, (found) => found.count > 0 || !found.calledOffAt),
   jobPause: { about: aboutJob((about) => about.jobPause) },
   jobResume: { about: aboutJob((about) => about.jobResume) },
   jobAbort: { isDangerous: true, about: aboutJob((about, left) => about.jobAbort(left)) },

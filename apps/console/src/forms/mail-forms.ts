@@ -2,7 +2,7 @@ import type { PageRequest } from '../add-page.ts';
 import type { Texts } from '../view/html.ts';
 import type { FormDefinitions } from './definitions.ts';
 import { aboutSeat } from './registration-forms.ts';
-import { eventName, mailOf } from './subjects.ts';
+import { eventName, mailOf, sentTo } from './subjects.ts';
 
 /** The kind of the e-mail with the pass. */
 const PASS = 'confirmation';
@@ -33,7 +33,7 @@ export const mailForms = {
   },
   mailResendAll: {
     isDangerous: true,
-    concerns: async (page, given) => (await mailOf(page, given))?.sent ?? 0,
+    concerns: sentTo,
     about: aboutWith((about, _waiting, sent) => about.mailResendAll(sent)),
   },
   mailTest: { about: (page) => Promise.resolve([page.words.about.mailTest]) },

@@ -1,3 +1,4 @@
+import { HOUSE_PARTNER_ID } from '@floodgate/database';
 import type { PageRequest } from '../add-page.ts';
 import { mailedText } from '../pages/job-preview.ts';
 import { personPath } from '../pages/names.ts';
@@ -50,12 +51,13 @@ async function aboutCancel(page: PageRequest, given: Texts): Promise<Sentences> 
   const seat = await seatOf(page, given);
   if (!seat) return [];
   const { about, jobs } = page.words;
-  const { ticketTitle, partner, price, admitted } = seat.registration;
+  const { ticketTitle, partnerId, partner, price, admitted } = seat.registration;
+  const isPaid = Boolean(price) && partnerId !== HOUSE_PARTNER_ID;
   return [
     about.cancelled(seat.who, ticketTitle, seat.eventName),
     identity(seat),
     about.cancels,
-    price ? about.cancelsPaid(partner) : about.cancelsFree(partner),
+    isPaid ? about.cancelsPaid(partner) : about.cancelsFree(partner),
     mailedText(jobs, seat.event),
     admitted && about.cancelsAdmitted,
   ];

@@ -1,4 +1,5 @@
 import type { PageRequest } from '../add-page.ts';
+import { knownPartners } from '../pages/names.ts';
 import type { Texts } from '../view/html.ts';
 
 // The subject of a form, by the fields in its address. Undefined: nothing is given, or the operator may not see
@@ -50,9 +51,14 @@ export const mailOf = found('eventId', async ({ read, operations }, eventId) =>
   (await read(operations.mailStatus, { eventId }))?.events.at(0),
 );
 
+/** Resolves to how many attendees have got an e-mail with their pass. */
+export const sentTo = async (page: PageRequest, given: Texts) => (await mailOf(page, given))?.sent ?? 0;
+
 /** Resolves to the name of an event, or to an empty text. */
 export const eventName = async (page: PageRequest, given: Texts) => (await eventOf(page, given))?.name ?? '';
 
 /** Resolves to the name of a partner, or to an empty text. */
-export const partnerName = async (page: PageRequest, partnerId: number | undefined) =>
-  (await partnerOf(page, { partnerId: String(partnerId ?? '') }))?.name ?? '';
+export const partnerName = async (page: PageRequest, partnerId: string | number | undefined) =>
+  partnerId
+    ? ((await knownPartners(page)).find(({ id }) => String(id) === String(partnerId))?.name ?? '')
+    : '';

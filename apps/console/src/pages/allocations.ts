@@ -3,23 +3,9 @@ import type { PageRequest } from '../add-page.ts';
 import { link, type Shown } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import type { Operations } from '../operations.ts';
-import type { EventPageRequest } from './event-page.ts';
 import { ticketPath } from './ticket-table.ts';
 
 type Allocation = Awaited<ReturnType<Operations['ticketAllocations']>>[number];
-
-/** Resolves to the names of partners: of those that may sell the event, and of all others that may be seen. */
-export async function partnerNames({
-  read,
-  operations,
-  sellers,
-}: Pick<EventPageRequest, 'read' | 'operations' | 'sellers'>) {
-  const all = (await read(operations.partnerList, {})) ?? [];
-  return new Map([
-    ...sellers.map(({ partnerId, partner }) => [partnerId, partner] as const),
-    ...all.map(({ id, name }) => [id, name] as const),
-  ]);
-}
 
 /** Returns a partner by its name, with a link to its page if the operator may open it. */
 export function partnerShown(

@@ -1,11 +1,13 @@
+import { eventsWith } from '@floodgate/operators';
 import type { FastifyInstance } from 'fastify';
 import { html } from 'ghtml';
 import { adder, type PageRequest, type Show } from '../add-page.ts';
-import { choicesOf, type Choice } from '../forms/choices.ts';
+import { eventChoices, type Choice } from '../forms/choices.ts';
 import type { ConsoleContext } from '../operations.ts';
 import { address, buttonLink, card, shownHtml, type Texts } from '../view/html.ts';
 import type { Sentence, Words } from '../words/index.ts';
 import { changesHtml } from './changes.ts';
+import { knownPartners } from './names.ts';
 import { namesIn, subjectHtml } from './subjects.ts';
 
 /** Changes on one page. */
@@ -50,16 +52,25 @@ const showAudit: Show = async (page) => {
   };
 };
 
+/** Resolves to the names of operators that an operator may know: all, or those with a role for its events. */
+async function knownOperators({ read, operations, operator }: PageRequest) {
+  const all = await read(operations.operatorList, {});
+  if (all) return all.map(({ name }) => name);
+  const own = eventsWith(operator, operations.eventOperators.scope) ?? [];
+  const found = await Promise.all(own.map((eventId) => read(operations.eventOperators, { eventId })));
+  return [...new Set(found.flatMap((some) => some ?? []).map(({ name }) => name))].toSorted();
+}
+
 async function filterHtml(page: PageRequest, given: Texts) {
-  const { words, operations, read } = page;
+  const { words } = page;
   const { audit } = words;
-  const [events = [], people = [], partners = []] = await Promise.all([
-    choicesOf('auditList', 'eventId')?.(page, {}),
-    read(operations.operatorList, {}),
-    read(operations.partnerList, {}),
+  const [events, people, partners] = await Promise.all([
+    eventChoices(page),
+    knownOperators(page),
+    knownPartners(page),
   ]);
   const actors: Choice[] = [
-    ...people.map(({ name }) => ({ value: name, name })),
+    ...people.map((name) => ({ value: name, name })),
     ...partners.map(({ id, name }) => ({
       value: `partner:${id}`,
       name: `${words.partnerPages.partner} ${name}`,

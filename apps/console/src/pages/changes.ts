@@ -1,7 +1,8 @@
-import type { AuditEntry } from '@floodgate/audit';
+import { differencesOf, type AuditEntry } from '@floodgate/audit';
 import type { Operation } from '@floodgate/operators';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
+import { changesAtTop } from '../forms/done.ts';
 import { undoHtml, undoOf } from '../forms/undo.ts';
 import { address, shownHtml } from '../view/html.ts';
 import { changesIn, fieldText, sentenceOf, valueHtml, type Telling } from './sentences.ts';
@@ -23,16 +24,25 @@ export async function changesHtml(
   { withUndo = false, empty = page.words.audit.none }: ChangesOptions = {},
 ) {
   if (entries.length === 0) return html`<p class="none">${empty}</p>`;
+  // After a form, the top of the page has the button.
+  const atTop = new Set((withUndo ? await changesAtTop(page) : []).map(({ id }) => id));
   const seen = new Set<string>();
   const items = entries.map(async (entry) => {
-    // An older change of the same thing is not what holds now.
-    const isLatest = !seen.has(`${entry.subject} ${entry.action}`);
-    seen.add(`${entry.subject} ${entry.action}`);
-    return changeHtml(page, entry, names, withUndo && isLatest);
+    // An older change of the same setting is not what holds now.
+    const settings = settingsOf(entry);
+    const isLatest = settings.every((setting) => !seen.has(setting));
+    for (const setting of settings) seen.add(setting);
+    return changeHtml(page, entry, names, withUndo && isLatest && !atTop.has(entry.id));
   });
   return html`<ul class="rows changes">
     !${await Promise.all(items)}
   </ul>`;
+}
+
+/** Returns the settings of a thing that a change is about, or the change itself if it is about none. */
+function settingsOf({ subject, action, ...change }: AuditEntry) {
+  const names = differencesOf(change).map(({ name }) => name);
+  return (names.length > 0 ? names : ['']).map((name) => `${subject} ${action} ${name}`);
 }
 
 async function changeHtml(page: PageRequest, entry: AuditEntry, names: Names, withUndo: boolean) {

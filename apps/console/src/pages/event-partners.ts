@@ -1,9 +1,11 @@
 import type { Seller } from '@floodgate/events/console';
+import { mayUse } from '@floodgate/operators';
 import { html } from 'ghtml';
 import { actions, address, buttonLink, card, chip, link, NOTHING, together } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
-import { allocationsHtml, partnerNames, partnerShown } from './allocations.ts';
+import { allocationsHtml, partnerShown } from './allocations.ts';
 import { eventPage, type EventPageRequest } from './event-page.ts';
+import { knownPartners, partnerNames } from './names.ts';
 
 /** Shows who may sell an event, with the seats that are theirs alone, and where messages about it go. */
 export const showPartners = eventPage('partners', async (page) => {
@@ -69,14 +71,16 @@ function allocateLink(
 }
 
 /** Resolves to the form that lets one more partner sell the event: it is chosen, and nothing else is asked. */
-async function grantHtml({ read, operations, may, sellers, event, words }: EventPageRequest) {
+async function grantHtml(page: EventPageRequest) {
+  const { operations, may, sellers, event, words } = page;
   if (!may(operations.eventGrant.scope)) return '';
-  const partners = await read(operations.partnerList, {});
-  const known = new Set(sellers.map(({ partnerId }) => partnerId));
-  const others =
-    partners?.filter(({ id, isHouse, disabledAt }) => !isHouse && !disabledAt && !known.has(id)) ?? [];
+  const selling = new Set(sellers.map(({ partnerId }) => partnerId));
+  const others = (await knownPartners(page)).filter(
+    ({ id, isHouse, disabledAt }) => !isHouse && !disabledAt && !selling.has(id),
+  );
+  const seesAll = mayUse(page.operator, operations.partnerList.scope);
   if (others.length === 0)
-    return html`<p class="hint">${partners ? words.sellers.noOthers : words.sellers.askOwner}</p>`;
+    return html`<p class="hint">${seesAll ? words.sellers.noOthers : words.sellers.askOwner}</p>`;
   return html`<form class="filter" method="post" action="/do/eventGrant">
     <input type="hidden" name="eventId" value="${event.id}" />
     <input type="hidden" name="back" value="/events/${event.id}/partners" />
@@ -99,7 +103,11 @@ async function allocationsCard(page: EventPageRequest) {
     allocated.map(({ id }) => read(operations.ticketAllocations, { ticketId: id })),
   );
   const allocations = lists.flatMap((list) => list ?? []);
-  const table = allocationsHtml(page, { allocations, names: await partnerNames(page), tickets });
+  const table = allocationsHtml(page, {
+    allocations,
+    names: await partnerNames(page, [page.event.id]),
+    tickets,
+  });
   const about = html`<p class="hint">${words.sellers.aboutAllocations}</p>`;
   return card(words.tickets.allocations, about + table + reserveHtml(page, allocations));
 }
@@ -164,7 +172,7 @@ async function webhooksCard(page: EventPageRequest) {
   const webhooks = await read(operations.webhookList, { eventId: event.id });
   if (!webhooks) return '';
   const texts = words.sellers;
-  const names = await partnerNames(page);
+  const names = await partnerNames(page, [page.event.id]);
   const table = listing({
     caption: texts.webhooks,
     things: webhooks,

@@ -16,6 +16,12 @@ type Cancel = Awaited<ReturnType<Operations['jobCancelPreview']>>;
 type Resend = Awaited<ReturnType<Operations['jobResendPreview']>>;
 type CallOff = Awaited<ReturnType<Operations['eventCallOffPreview']>>;
 
+/** The event of a preview. */
+interface Previewed {
+  eventId: number;
+  eventName: string;
+}
+
 /** Returns whether attendees get an e-mail if an operator cancels registrations of an event. */
 export function mailedText(
   { willBe }: Words['jobs'],
@@ -31,6 +37,7 @@ export async function aboutCancelJob(page: PageRequest, preview: Cancel, { admit
   const { words, format, read, operations } = page;
   const { willBe } = words.jobs;
   const { count, eventId } = preview;
+  if (count === 0) return nothingHtml(preview, words.jobs.nobody);
   const event = await read(operations.eventShow, { eventId });
   const leavesAdmitted = admitted === 'false';
   const consequences = [
@@ -49,6 +56,7 @@ export async function aboutResendJob(page: PageRequest, preview: Resend) {
   const { words, format } = page;
   const { willBe } = words.jobs;
   const { count, eventId, mail, mode } = preview;
+  if (count === 0) return nothingHtml(preview, words.jobs.nobody);
   const consequences = [
     willBe.resend(format.number(count)),
     willBe.suppressed,
@@ -65,6 +73,7 @@ export async function aboutCallOff(page: PageRequest, preview: CallOff) {
   const { jobs } = words;
   const { willBe } = jobs;
   const { eventId, count, held, waiting, ticketsOnSale, calledOffAt } = preview;
+  if (count === 0 && calledOffAt) return nothingHtml(preview, jobs.nobodyLeft);
   const event = await read(operations.eventShow, { eventId });
   const consequences = [
     calledOffAt ? willBe.again : '',
@@ -83,18 +92,21 @@ export async function aboutCallOff(page: PageRequest, preview: CallOff) {
 /** Returns what follows, with the number of registrations at the top. */
 function previewHtml(
   { words, format }: PageRequest,
-  { eventId, eventName, count }: { eventId: number; eventName: string; count: number },
+  preview: Previewed & { count: number },
   consequences: readonly string[],
   details: string,
 ) {
-  const { jobs } = words;
-  const event = html`<p class="sub">
-    <a href="/events/${eventId}"><bdi>${eventName}</bdi></a>
-  </p>`;
-  if (count === 0) return event + alertHtml(jobs.nobody) + details;
-  return html`!${event} !${grid(figure(format.number(count), jobs.registrations))}
+  return html`!${eventHtml(preview)} !${grid(figure(format.number(preview.count), words.jobs.registrations))}
   !${card('', rows(...consequences.filter(Boolean)))} !${details}`;
 }
+
+/** Returns what says why a job has nothing to do. */
+const nothingHtml = (preview: Previewed, reason: string) => eventHtml(preview) + alertHtml(reason);
+
+const eventHtml = ({ eventId, eventName }: Previewed) =>
+  html`<p class="sub">
+    <a href="/events/${eventId}"><bdi>${eventName}</bdi></a>
+  </p>`;
 
 /** Returns the first registrations on which a job acts. */
 async function firstHtml(page: PageRequest, eventId: number, first: readonly PreviewedRow[]) {

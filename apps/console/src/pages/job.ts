@@ -1,13 +1,12 @@
 import type { Job } from '@floodgate/jobs/console';
 import { html } from 'ghtml';
 import type { PageRequest, Show } from '../add-page.ts';
-import { Refusal } from '../principals.ts';
 import { address, alertHtml, bar, card, figure, grid, Html, link, rows } from '../view/html.ts';
 import { pager } from '../view/pager.ts';
 import { filterWords } from './filter-words.ts';
 import { callOffPart } from './job-call-off.ts';
 import { failuresHtml, filterOfJob, HIDDEN, isOpen } from './job-failures.ts';
-import { jobChip, jobPath, jobsOf } from './jobs.ts';
+import { jobChip, jobPath } from './jobs.ts';
 import { eventNames, partnerNames } from './names.ts';
 
 const PER_PAGE = 50;
@@ -15,9 +14,9 @@ const REFRESH_MS = 2_000;
 
 /** Shows a job: how far it is, what it could not do, and what can be done. */
 export const showJob: Show = async (request) => {
-  const { words, query, read, operations } = request;
+  const { words, query, params, read, operations } = request;
   const { jobs } = words;
-  const job = await jobOf(request);
+  const job = (await read(operations.jobShow, { jobId: params.jobId }))!;
   const { eventId } = job;
   const events = await eventNames(request, [eventId]);
   const { name, timeZone } = events.get(eventId)!;
@@ -46,20 +45,6 @@ export const showJob: Show = async (request) => {
     help: 'operate/jobs',
   };
 };
-
-/**
- * Resolves to the job of a page. An operator of named events may not read any job, but the jobs of its events:
- * there it is found.
- */
-async function jobOf(page: PageRequest): Promise<Job> {
-  const { read, operations, params } = page;
-  const found = await read(operations.jobShow, { jobId: params.jobId });
-  if (found) return found;
-  const { jobs } = await jobsOf(page);
-  const own = jobs.find(({ id }) => id === params.jobId);
-  if (!own) throw new Refusal(404, 'Not found');
-  return own;
-}
 
 function actionsOf(job: Job, { action, operations, words }: PageRequest) {
   if (!isOpen(job)) return [];

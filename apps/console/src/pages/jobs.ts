@@ -1,8 +1,7 @@
 import type { Job } from '@floodgate/jobs/console';
-import { eventsWith } from '@floodgate/operators';
 import { html } from 'ghtml';
 import type { PageRequest, Show } from '../add-page.ts';
-import { address, bar, chip, Html, link, type Tone } from '../view/html.ts';
+import { bar, chip, Html, link, type Tone } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import { awayHtml } from '../view/page.ts';
 import { eventNames } from './names.ts';
@@ -16,26 +15,13 @@ const TONES: Record<Job['state'], Tone> = { running: 'info', paused: 'warn', don
 export const jobChip = ({ state }: Pick<Job, 'state'>, { jobs }: Words) =>
   chip(TONES[state], jobs.states[state]);
 
-/** The event lets an operator of named events see the job. */
-export const jobPath = ({ id, eventId }: Pick<Job, 'id' | 'eventId'>) => address(`/jobs/${id}`, { eventId });
-
-/** Resolves to the jobs that an operator may see, newest first, and the shards that do not answer. */
-export async function jobsOf({ read, operations, operator }: PageRequest) {
-  const all = await read(operations.jobList, { limit: MOST });
-  if (all) return all;
-  const own = (eventsWith(operator, 'queue:read') ?? []).map((eventId) =>
-    read(operations.jobList, { eventId, limit: MOST }),
-  );
-  const found = (await Promise.all(own)).flatMap((one) => one ?? []);
-  const jobs = found.flatMap((one) => one.jobs).toSorted((one, other) => +other.createdAt - +one.createdAt);
-  return { jobs: jobs.slice(0, MOST), away: found.flatMap(({ away }) => away) };
-}
+export const jobPath = ({ id }: Pick<Job, 'id'>) => `/jobs/${id}`;
 
 /** Shows the jobs, newest first. */
 export const showJobs: Show = async (page) => {
-  const { words, format } = page;
+  const { words, format, read, operations } = page;
   const { jobs: texts } = words;
-  const { jobs, away } = await jobsOf(page);
+  const { jobs, away } = (await read(operations.jobList, { limit: MOST }))!;
   const events = await eventNames(
     page,
     jobs.map(({ eventId }) => eventId),

@@ -1,3 +1,4 @@
+import { HOUSE_PARTNER_ID } from '@floodgate/database';
 import type { SettlementRow } from '@floodgate/reports/console';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
@@ -15,17 +16,22 @@ export async function settlementRows(
 
 /** An amount of a partner. A partner can have several. */
 interface Amount {
+  partnerId: number;
   partner: string;
   currency: string | null;
   amount: number;
 }
 
-/** Returns the sums of amounts by partner and currency. Partners without an amount are left out. */
+/**
+ * Returns the sums of amounts by partner and currency. Partners without an amount are left out. Nobody paid for
+ * guests, so their seats have none.
+ */
 export function paybackHtml({ words, format }: PageRequest, amounts: readonly Amount[]) {
   const sums = new Map<string, Amount>();
-  for (const { partner, currency, amount } of amounts) {
-    const key = JSON.stringify([partner, currency]);
-    sums.set(key, { partner, currency, amount: (sums.get(key)?.amount ?? 0) + amount });
+  for (const { amount, ...of } of amounts) {
+    const key = JSON.stringify([of.partnerId, of.currency]);
+    const { partnerId, partner, currency } = of;
+    sums.set(key, { partnerId, partner, currency, amount: (sums.get(key)?.amount ?? 0) + amount });
   }
   return listing({
     caption: words.jobs.toPayBack,
@@ -34,7 +40,11 @@ export function paybackHtml({ words, format }: PageRequest, amounts: readonly Am
     format,
     columns: [
       { head: words.jobs.partner, cell: ({ partner }) => new Html(html`<bdi>${partner}</bdi>`) },
-      { head: words.jobs.amount, cell: ({ amount, currency }) => format.money(amount, currency) },
+      {
+        head: words.jobs.amount,
+        cell: ({ partnerId, amount, currency }) =>
+          partnerId === HOUSE_PARTNER_ID ? words.jobs.ofGuests : format.money(amount, currency),
+      },
     ],
   });
 }

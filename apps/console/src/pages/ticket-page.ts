@@ -1,6 +1,5 @@
 import type { DescribedTicket } from '@floodgate/tickets/console';
 import { html } from 'ghtml';
-import { undoHtml } from '../forms/undo.ts';
 import { Refusal } from '../principals.ts';
 import {
   actions,
@@ -16,11 +15,12 @@ import {
   together,
   type Shown,
 } from '../view/html.ts';
-import { allocationsHtml, partnerNames } from './allocations.ts';
+import { allocationsHtml } from './allocations.ts';
 import { changesHtml } from './changes.ts';
+import { partnerNames } from './names.ts';
 import { namesIn } from './subjects.ts';
 import { eventPage, type EventPageRequest } from './event-page.ts';
-import { saleText, switchAction, ticketPath } from './ticket-table.ts';
+import { saleText, switchAction } from './ticket-table.ts';
 
 /** Changes of a ticket on its page. The audit log has all. */
 const LATEST = 10;
@@ -81,31 +81,18 @@ const saleCard: CardOf = (page, ticket) => {
 };
 
 async function priceCard(page: EventPageRequest, ticket: DescribedTicket) {
-  const { words, format, read, action, operations, event, may } = page;
+  const { words, format, read, action, operations, event } = page;
   const { tickets } = words;
   const { id: ticketId } = ticket;
   const change = action(operations.ticketUpdate, { ticketId }, tickets.changePrice, { part: 'price' });
   const { prices = [] } = (await read(operations.ticketPrices, { ticketId })) ?? {};
-  const newestFirst = prices.toReversed();
-  const [, previous] = newestFirst;
   const money = (price: number) => format.money(price, event.currency);
-  const listed = newestFirst.map(({ validFrom, price }, index): Shown => {
+  // The list of changes has the button that takes the last one back.
+  const listed = prices.toReversed().map(({ validFrom, price }): Shown => {
     const since = validFrom
       ? html`${tickets.sinceTime} !${format.time(validFrom)!.text}`
       : html`${tickets.first}`;
-    const takeBack =
-      index === 0 && previous && may('tickets:write')
-        ? undoHtml(
-            {
-              operation: operations.ticketUpdate,
-              fields: { ticketId: String(ticketId), price: String(previous.price) },
-            },
-            ticketPath(ticket),
-            words,
-            money(previous.price),
-          )
-        : '';
-    return new Html(html`<strong>${money(price)}</strong> <span class="soft">!${since}</span> !${takeBack}`);
+    return new Html(html`<strong>${money(price)}</strong> <span class="soft">!${since}</span>`);
   });
   const kept = html`<p class="hint">${tickets.priceKept}</p>`;
   return card(tickets.price, rows(...listed) + kept + actions(change), 6);
@@ -141,7 +128,7 @@ async function allocationsCard(page: EventPageRequest, ticket: DescribedTicket) 
   const { id: ticketId } = ticket;
   const allocations = await read(operations.ticketAllocations, { ticketId });
   if (!allocations) return '';
-  const names = await partnerNames(page);
+  const names = await partnerNames(page, [page.event.id]);
   const table = allocationsHtml(page, { allocations, names });
   const allocate = action(operations.ticketAllocate, { ticketId }, words.tickets.allocate);
   return card(words.tickets.allocations, table + actions(allocate));

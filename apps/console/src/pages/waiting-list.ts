@@ -3,7 +3,8 @@ import type { PageRequest, Show } from '../add-page.ts';
 import type { Operations } from '../operations.ts';
 import { actions, address, buttonLink, card, link, NOTHING } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
-import { partnerNames, partnerShown } from './allocations.ts';
+import { partnerShown } from './allocations.ts';
+import { partnerNames } from './names.ts';
 import { eventHead } from './event-page.ts';
 import { ticketPath } from './ticket-table.ts';
 
@@ -27,7 +28,7 @@ export const showWaitingList: Show = async (page) => {
   const title = waitingList.title(ticket.title);
   const path = `/tickets/${ticketId}/waiting-list`;
   const others = STATES.filter((one) => one !== state);
-  const names = await partnerNames({ ...page, sellers });
+  const names = await partnerNames(page, [eventId]);
   return {
     ...(event ? eventHead(page, event, tickets, 'tickets', sellers) : {}),
     title,

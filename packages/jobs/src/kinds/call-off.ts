@@ -51,7 +51,7 @@ export async function previewCallOff(db: Database, eventId: number): Promise<Cal
     `${held} seats in holds, baskets and offers are released, and ${waiting} waiting entries end.`,
     `${count} registrations are cancelled, also those of failed batches and of admitted seats.`,
     'Registrations that come until the sale has stopped are cancelled, too.',
-    refunds.length > 0 && refundText(refunds, currency),
+    ...refundTexts(refunds, currency),
     'Each partner gets its cancellations by webhook and list.',
     mailsAbout(event),
   ].filter((line) => typeof line === 'string');
@@ -61,10 +61,19 @@ export async function previewCallOff(db: Database, eventId: number): Promise<Cal
 }
 
 /** Floodgate moves no money, so it only says how much it is. */
-function refundText(refunds: readonly Refund[], currency: string | null) {
-  const amount = moneyText(sumAmounts(refunds), currency);
-  const owners = refunds.length === 1 ? refunds[0]!.partner : `${refunds.length} partners`;
-  return `By the prices of the sale, ${amount} is to be paid back to the customers of ${owners}.`;
+function refundTexts(refunds: readonly Refund[], currency: string | null) {
+  const [guests = [], paid = []] = [true, false].map((is) =>
+    refunds.filter(({ isGuests }) => isGuests === is),
+  );
+  const amount = moneyText(sumAmounts(paid), currency);
+  const owners = paid.length === 1 ? paid[0]!.partner : `${paid.length} partners`;
+  return [
+    paid.length > 0 &&
+      `By the prices of the sale, ${amount} is to be paid back to the customers of ${owners}.`,
+    ...guests.map(
+      ({ partner, seats }) => `${seats} seats of ${partner} are guests: nothing is to be paid back.`,
+    ),
+  ];
 }
 
 /**

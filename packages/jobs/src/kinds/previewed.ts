@@ -55,9 +55,12 @@ export async function countUpToNow(db: Database, shardId: number, filter: Regist
 export async function previewOf(db: Database, filter: RegistrationFilter, maySeeAttendees: boolean) {
   const event = await findEvent(db, filter.eventId);
   const { count, upTo } = await countUpToNow(db, event.shardId, filter);
-  const { registrations } = await findMatches(db, event.shardId, filter, 0, FIRST);
-  const live = registrations.filter(({ state }) => state !== 'cancelled');
-  const first = live.map(
+  const { registrations } = await findMatches(db, event.shardId, filter, {
+    after: 0,
+    limit: FIRST,
+    onlyLive: true,
+  });
+  const first = registrations.map(
     ({ fullName, emailAddress, phoneNumber, partnerReference, ...facts }): PreviewedRow =>
       maySeeAttendees ? { ...facts, fullName, emailAddress, phoneNumber, partnerReference } : facts,
   );

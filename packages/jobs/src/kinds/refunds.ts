@@ -1,9 +1,9 @@
-import type { Database } from '@floodgate/database';
+import { HOUSE_PARTNER_ID, type Database } from '@floodgate/database';
 import { amountText } from '@floodgate/events/currency';
 import type { PartnerSeats } from '@floodgate/registrations/matches';
 import type { Ticket } from '@floodgate/tickets';
 
-/** Seats with the names that an operator knows. */
+/** Seats with the names that an operator knows. The amount is what is to be paid back. */
 export interface NamedSeats extends PartnerSeats {
   partner: string;
   ticket: string;
@@ -13,9 +13,14 @@ export interface NamedSeats extends PartnerSeats {
 export interface Refund {
   partnerId: number;
   partner: string;
+  /** The seats are those of guests of the operator. Nobody paid for them, so the amount is 0. */
+  isGuests: boolean;
   seats: number;
   amount: number;
 }
+
+/** Returns whether seats are those of guests. */
+export const isHouse = ({ partnerId }: { partnerId: number }) => partnerId === HOUSE_PARTNER_ID;
 
 /** Returns the seats with the names of their partners and tickets. */
 export async function nameSeats(
@@ -28,9 +33,10 @@ export async function nameSeats(
   const partners = await db.selectFrom('partners').select(['id', 'name']).where('id', 'in', ids).execute();
   const names = new Map(partners.map(({ id, name }) => [id, name]));
   const titles = new Map(tickets.map(({ id, title }) => [id, title]));
-  return seats.map(({ partnerId, ticketId, ...sums }) => {
+  return seats.map(({ partnerId, ticketId, amount, ...sums }) => {
     const [partner, ticket] = [names.get(partnerId) ?? '', titles.get(ticketId) ?? ''];
-    return { partnerId, partner, ticketId, ticket, ...sums };
+    // The ticket of a guest has a price, but nobody paid it.
+    return { partnerId, partner, ticketId, ticket, ...sums, amount: isHouse({ partnerId }) ? 0 : amount };
   });
 }
 
@@ -51,6 +57,7 @@ export function refundsOf(seats: readonly NamedSeats[]): Refund[] {
   return Array.from(byPartner, ([partnerId, own]) => ({
     partnerId,
     partner: own[0]!.partner,
+    isGuests: isHouse({ partnerId }),
     seats: own.reduce((sum, { sold }) => sum + sold, 0),
     amount: sumAmounts(own),
   }));

@@ -159,8 +159,7 @@ export async function findMatches(
   db: Database,
   shardId: number,
   filter: RegistrationFilter,
-  after: number,
-  limit: number,
+  { after, limit, onlyLive = false }: { after: number; limit: number; onlyLive?: boolean },
 ) {
   const { eventId } = filter;
   let found: Facts[] = [];
@@ -171,7 +170,7 @@ export async function findMatches(
     const { rows } = await sql<Facts>`
       select r.serial, r.partner_id as "partnerId", ${ATTENDEE}, ${mailStateIn(shardId, eventId)} as mail,
         ${isAdmittedIn(shardId)} as admitted
-      from ${matchesIn(shardId, filter, window)}
+      from ${matchesIn(shardId, filter, window, onlyLive)}
       order by r.serial limit ${limit - found.length}`.execute(db);
     found = found.concat(rows);
     more = found.length === limit || ++windows === WINDOWS_PER_PAGE;

@@ -69,12 +69,14 @@ export const jobs: typeof en = {
   held: 'Gehalten',
   amount: 'Betrag',
   toPayBack: 'Zurückzuzahlen',
+  ofGuests: 'Nichts: Es sind Gäste',
   cancelledAmounts: 'Zurückzuzahlen, mit früheren Stornierungen',
   settlement: 'Abrechnung der Veranstaltung',
   settlementFile: 'Listen für die Partner (CSV)',
   registrations: 'Registrierungen',
   first: 'Die ersten davon',
-  nobody: 'Keine Registrierung entspricht dem Filter, also ist nichts zu tun.',
+  nobody: 'Niemand passt zur Auswahl, also ist nichts zu tun. Ändern Sie die Auswahl:',
+  nobodyLeft: 'Die Veranstaltung ist abgesagt, und keine Registrierung ist übrig.',
   willBe: {
     cancel: (count) =>
       `${count} Registrierungen werden storniert, auch nach der Frist. Ihre Plätze können wieder verkauft werden.`,

@@ -70,12 +70,14 @@ export const jobs = {
   held: 'Held',
   amount: 'Amount',
   toPayBack: 'To pay back',
+  ofGuests: 'Nothing: they are guests',
   cancelledAmounts: 'To pay back, with earlier cancellations',
   settlement: 'Settlement of the event',
   settlementFile: 'Lists for the partners (CSV)',
   registrations: 'registrations',
   first: 'The first of them',
-  nobody: 'No registration meets the filter, so there is nothing to do.',
+  nobody: 'Nobody matches, so there is nothing to do. Change whom it is about:',
+  nobodyLeft: 'The event is called off, and no registration is left.',
   willBe: {
     cancel: (count: string) =>
       `${count} registrations are cancelled, also after the deadline. Their seats can be sold again.`,
