@@ -67,7 +67,9 @@ async function changeHtml(page: PageRequest, entry: AuditEntry, names: Names, wi
 async function undoOfEntry(page: PageRequest, entry: AuditEntry) {
   const operation = Object.values<Operation>(page.operations).find(({ action }) => action === entry.action);
   const undo = operation && (await undoOf(page, operation, entry));
-  return undo ? undoHtml(undo, page.url, page.words) : '';
+  if (!undo) return '';
+  const changed = changesIn(entry).map(({ name }) => fieldText(name, page.words));
+  return undoHtml(undo, page.url, page.words, changed.join(', ') || undefined);
 }
 
 /** Returns every field that an entry changed, folded away. */
