@@ -37,10 +37,12 @@ test('--json has it all', async () => {
   expect(entries).toEqual([
     {
       id: expect.any(Number) as number,
+      cursor: expect.any(String) as string,
       at: expect.stringMatching(/^20.*Z$/) as string,
       actor: userInfo().username,
       action: 'ticket.update',
       subject: `ticket:${ticket}`,
+      eventId: expect.any(Number) as number,
       before: expect.objectContaining({ price: 0, capacity: 200 }) as object,
       after: expect.objectContaining({ price: 5, capacity: 200 }) as object,
     },

@@ -118,7 +118,7 @@ describe.skipIf(!chromium && !process.env['CI'])('the pages in a browser', () =>
     const menu = await evaluate<string[]>(
       `[...document.querySelectorAll('header nav a')].map((one) => one.textContent.trim())`,
     );
-    expect(menu).toEqual(['Events', 'People', 'Jobs']);
+    expect(menu).toEqual(['Events', 'People']);
     await tabTo(limited.name);
     await press('Enter');
     await waitUntil('the account is shown', () =>

@@ -5,9 +5,9 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
 import { createFixture } from '../harness/fixture.ts';
-import { startInProcessApi } from '../harness/in-process-api.ts';
 import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { textOf } from '../harness/page-text.ts';
+import { startApiProcess } from '../harness/service-process.ts';
 import { createThings } from '../harness/things-of-event.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -22,7 +22,8 @@ test('the page of a partner says why it was refused in the last hour, and what t
   const ticketId = await fixture.addTicket({ capacity: 1 });
   const { cookie, session } = await given.addOperator('viewer');
   const at = `/partners/${fixture.partnerId}`;
-  const api = await startInProcessApi({ DATABASE_URL: url });
+  // A process of its own counts only these refusals.
+  const api = await startApiProcess({ DATABASE_URL: url });
   try {
     const partner = new PartnerClient(api.baseUrl, fixture);
     for (let count = 0; count < 3; count++) await partner.register(attendee(ticketId));
@@ -57,7 +58,7 @@ test('the page of a partner says why it was refused in the last hour, and what t
     );
     expect(await show('/partners', cookie)).toMatch(/No key 1 0 no limit 1 \d+/);
   } finally {
-    await api.close();
+    await api.end();
   }
 });
 

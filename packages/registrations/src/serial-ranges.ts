@@ -1,7 +1,7 @@
-// The serials that a server hands out rise with time. On Citus each server has a range of its own: 2^48 serials by the
-// number of its group, the lowest for the coordinator. A shard that was moved to another server goes on in the range of
-// that one, and what runs on the coordinator, as an operator's change of attendee, gets serials of the lowest range. So a
-// later registration can have a lower serial. On one Postgres there is one range.
+// The serials that a server hands out rise with time. On Citus each server has a range of its own: 2^48 serials by
+// the number of its group, the lowest for the coordinator. A shard that was moved to another server goes on in the
+// range of that one, and what runs on the coordinator, as an operator's change of attendee, gets serials of the
+// lowest range. So a later registration can have a lower serial. On one Postgres there is one range.
 
 const SERIALS_OF_SERVER = 2 ** 48;
 const LAST = Number.MAX_SAFE_INTEGER;

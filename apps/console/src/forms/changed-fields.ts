@@ -25,7 +25,8 @@ export async function assertTyped(page: PageRequest, asked: Asked, given: Texts)
 
 /**
  * Returns the fields of a form that somebody changed, as operations take them. A field that was emptied stands
- * for none, if there can be none. An operation that replaces the whole gets the others as well. Throws Unchanged if the thing exists, and no field is other than before.
+ * for none, if there can be none. An operation that replaces the whole gets the others as well. Throws Unchanged
+ * if the thing exists, and no field is other than before.
  */
 export function changedFields(page: PageRequest, asked: Asked, given: Texts) {
   const { properties } = asked.operation.input;

@@ -1,4 +1,5 @@
-import { HOUSE_PARTNER_ID, type Database } from '@floodgate/database';
+import type { Database } from '@floodgate/database';
+import { HOUSE_PARTNER_ID } from '@floodgate/database/schema/house-partner';
 import { amountText } from '@floodgate/events/currency';
 import type { PartnerSeats } from '@floodgate/registrations/matches';
 import type { Ticket } from '@floodgate/tickets';

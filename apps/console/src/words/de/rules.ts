@@ -3,6 +3,8 @@ import { doorRules } from './door.ts';
 /** Rules and reasons of operations in German, by their English text. */
 export const rules: Record<string, string> = {
   ...doorRules,
+  'on a Citus cluster, only the command "floodgate pass rotate" can create a key':
+    'Auf einem Citus-Cluster legt nur der Befehl „floodgate pass rotate“ einen Schlüssel an',
   // Fields.
   'true or false': 'ja oder nein',
   'a time, or none': 'ein Datum mit Uhrzeit, oder leer',
