@@ -41,7 +41,10 @@ test('the page of a partner says why it was refused in the last hour, and what t
       (await given.call(session, `GET /partners/refusals?partnerId=${fixture.partnerId}`)).body as {
         code: string;
       }[];
-    await waitUntil('the API has reported', async () => (await refusals()).some(({ code }) => code === '20'));
+    await waitUntil('the API has reported', async () => {
+      const codes = (await refusals()).map(({ code }) => code);
+      return ['20', '21', '32'].every((code) => codes.includes(code));
+    });
     expect(await refusals()).toEqual(
       expect.arrayContaining([
         { partnerId: fixture.partnerId, code: '32', refusals: 4 },
