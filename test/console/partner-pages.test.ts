@@ -23,7 +23,7 @@ test('the page of a partner says why it was refused in the last hour, and what t
   const { cookie, session } = await given.addOperator('viewer');
   const at = `/partners/${fixture.partnerId}`;
   // A process of its own counts only these refusals.
-  const api = await startApiProcess({ DATABASE_URL: url });
+  const api = await startApiProcess({ DATABASE_URL: url, QUEUE_URL: url });
   try {
     const partner = new PartnerClient(api.baseUrl, fixture);
     for (let count = 0; count < 3; count++) await partner.register(attendee(ticketId));
