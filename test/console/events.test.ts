@@ -390,9 +390,15 @@ test('more tickets than three, and a session that has ended, lose nothing either
 });
 
 test('an event is made in German, too', async () => {
-  const { cookie } = await given.addOperator('operator');
+  const { cookie, session } = await given.addOperator('operator');
   const { page, text } = await open('/events/new', `${cookie}; floodgate_language=de`);
   expect(page).toContain('<html lang="de">');
   expect(text).toContain('Veranstaltung anlegen');
   expect(text).not.toMatch(/undefined|\[object/);
+  expect(text).toContain('Zum Beispiel: 49,90.');
+  const german = { ...NEW, 't1.capacity': '1.000', 't1.price': '12,50', 't3.price': '1.199,00' };
+  const made = await send('/events/new', german, `${cookie}; floodgate_language=de`);
+  expect(made.status).toBe(303);
+  const tickets = await given.call(session, `GET /events/${/\d+/.exec(made.location!)![0]}/tickets`);
+  expect(tickets.body).toMatchObject([{ capacity: 1_000, price: 12.5 }, {}, { price: 1_199 }]);
 });

@@ -37,7 +37,7 @@ export const isList = (schema: TSchema) => hasType(schema, 'array');
 export const isFlag = (schema: TSchema) => hasType(schema, 'boolean');
 export const mayBeNull = (schema: TSchema) => hasType(schema, 'null');
 export const isAmount = (schema: TSchema) => hasType(schema, 'number');
-const isNumber = (schema: TSchema) => hasType(schema, 'integer') || isAmount(schema);
+export const isNumber = (schema: TSchema) => hasType(schema, 'integer') || isAmount(schema);
 
 /** Returns the text that stands for a value in a form, as a person in this language and zone types it. */
 export function textOf(schema: TSchema, value: unknown, format: Format): string {
