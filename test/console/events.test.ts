@@ -10,6 +10,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
 import { createFixture } from '../harness/fixture.ts';
+import { formsIn } from '../harness/html-forms.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { sell } from '../harness/sold.ts';
 
@@ -253,6 +254,26 @@ test('a partner is chosen to sell an event, with its allocations by name', async
   );
   await issueKey(db, partner.id, null, 'live');
   expect(rowOf((await open(path, cookie)).page, `/partners/${partner.id}"`)).toContain('May sell 1');
+});
+
+test('seats that cannot be reserved leave their number on the page, to be changed and sent again', async () => {
+  const { cookie } = await given.addOperator('owner');
+  const event = await addEvent('Reserve');
+  const ticketId = await event.addTicket({ capacity: 2_000 });
+  const back = `/events/${event.eventId}/partners`;
+  const form = formsIn((await open(back, cookie)).page).find(
+    ({ action }) => action === '/do/ticketAllocate',
+  )!;
+  const chosen = { partnerId: String(event.partnerId), ticketId: String(ticketId) };
+  const refused = await send(form.action, { ...form.values, ...chosen, reserved: '5000000' }, cookie);
+  expect(refused.status).toBe(409);
+  const again = formsIn(refused.page).find(({ action }) => action === '/do/ticketAllocate')!;
+  const shown = again.fields.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
+  expect(shown).toEqual(['reserved', 'cap', 'releasesAt']);
+  expect(again.values).toMatchObject({ ...chosen, reserved: '5000000', back });
+  const saved = await send(again.action, { ...again.values, reserved: '1,500' }, cookie);
+  expect([saved.status, saved.location]).toEqual([303, `${back}?done=ticketAllocate`]);
+  expect((await open(back, cookie)).text).toContain('1,500 no limit');
 });
 
 test('after an event was moved, its page offers to tell the holders, until they are told', async () => {
