@@ -40,9 +40,8 @@ export function changedFields(page: PageRequest, asked: Asked, given: Texts) {
     const isAbsent = text === undefined || (text === '' && !was);
     if (isAbsent) continue;
     const isKept = isAsBefore(schema, name, text, given);
-    const isEmptied = text === '' && was && mayBeNull(schema);
-    const meant = isEmptied ? 'none' : meantText(schema, text, { language: page.format.language, zone });
-    (isKept ? kept : changed)[name] = meant;
+    const typed = { language: page.format.language, zone };
+    (isKept ? kept : changed)[name] = isEmptied(schema, text, was) ? 'none' : meantText(schema, text, typed);
   }
   assertChanged(asked, given, changed);
   // PUT replaces the whole: a cap that is not sent would be none.
@@ -73,6 +72,10 @@ function isAsBefore(schema: TSchema, name: string, text: string, given: Texts) {
   const isMoved = isTime(schema) && text !== '' && isZone(timeZone) && timeZone !== given[`${WAS}timeZone`];
   return !isMoved || given[`${WAS}timeZone`] === undefined;
 }
+
+/** Returns whether somebody took away the text of a field that can have none. */
+const isEmptied = (schema: TSchema, text: string, was: string | undefined) =>
+  text === '' && Boolean(was) && mayBeNull(schema);
 
 /** Returns the text that an operation takes in place of what a person of this language and zone types. */
 export function meantText(
