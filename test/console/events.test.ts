@@ -10,6 +10,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { consoleTest } from '../harness/console-test.ts';
 import { createFixture } from '../harness/fixture.ts';
+import { formsIn } from '../harness/html-forms.ts';
 import { reservationOf } from '../harness/reservation.ts';
 import { sell } from '../harness/sold.ts';
 
@@ -255,6 +256,26 @@ test('a partner is chosen to sell an event, with its allocations by name', async
   expect(rowOf((await open(path, cookie)).page, `/partners/${partner.id}"`)).toContain('May sell 1');
 });
 
+test('seats that cannot be reserved leave their number on the page, to be changed and sent again', async () => {
+  const { cookie } = await given.addOperator('owner');
+  const event = await addEvent('Reserve');
+  const ticketId = await event.addTicket({ capacity: 2_000 });
+  const back = `/events/${event.eventId}/partners`;
+  const form = formsIn((await open(back, cookie)).page).find(
+    ({ action }) => action === '/do/ticketAllocate',
+  )!;
+  const chosen = { partnerId: String(event.partnerId), ticketId: String(ticketId) };
+  const refused = await send(form.action, { ...form.values, ...chosen, reserved: '5000000' }, cookie);
+  expect(refused.status).toBe(409);
+  const again = formsIn(refused.page).find(({ action }) => action === '/do/ticketAllocate')!;
+  const shown = again.fields.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
+  expect(shown).toEqual(['reserved', 'cap', 'releasesAt']);
+  expect(again.values).toMatchObject({ ...chosen, reserved: '5000000', back });
+  const saved = await send(again.action, { ...again.values, reserved: '1,500' }, cookie);
+  expect([saved.status, saved.location]).toEqual([303, `${back}?done=ticketAllocate`]);
+  expect((await open(back, cookie)).text).toContain('1,500 no limit');
+});
+
 test('after an event was moved, its page offers to tell the holders, until they are told', async () => {
   const { db } = given;
   const { cookie } = await given.addOperator('owner');
@@ -390,9 +411,15 @@ test('more tickets than three, and a session that has ended, lose nothing either
 });
 
 test('an event is made in German, too', async () => {
-  const { cookie } = await given.addOperator('operator');
+  const { cookie, session } = await given.addOperator('operator');
   const { page, text } = await open('/events/new', `${cookie}; floodgate_language=de`);
   expect(page).toContain('<html lang="de">');
   expect(text).toContain('Veranstaltung anlegen');
   expect(text).not.toMatch(/undefined|\[object/);
+  expect(text).toContain('Zum Beispiel: 49,90.');
+  const german = { ...NEW, 't1.capacity': '1.000', 't1.price': '12,50', 't3.price': '1.199,00' };
+  const made = await send('/events/new', german, `${cookie}; floodgate_language=de`);
+  expect(made.status).toBe(303);
+  const tickets = await given.call(session, `GET /events/${/\d+/.exec(made.location!)![0]}/tickets`);
+  expect(tickets.body).toMatchObject([{ capacity: 1_000, price: 12.5 }, {}, { price: 1_199 }]);
 });

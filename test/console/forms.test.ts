@@ -131,6 +131,21 @@ describe('a form of a part', () => {
     expect(await findTicket(given.db, ticketId)).toMatchObject({ price: 9.9, capacity: 30, title: 'VIP' });
   });
 
+  test('takes a number as the language of the person groups it', async () => {
+    const fixture = await createFixture(given.db);
+    const ticketId = await fixture.addTicket({ capacity: 30, price: 12.5 });
+    const operator = await signedIn();
+    const capacity = `/do/ticketUpdate/capacity?ticketId=${ticketId}`;
+    expect(await operator.fill(capacity, { capacity: '5.000' }, GERMAN)).toMatchObject({ status: 303 });
+    expect(await findTicket(given.db, ticketId)).toMatchObject({ capacity: 5_000 });
+    expect(await operator.fill(capacity, { capacity: '6,000' })).toMatchObject({ status: 303 });
+    expect(await findTicket(given.db, ticketId)).toMatchObject({ capacity: 6_000 });
+    expect(await operator.fill(capacity, { capacity: '7.000' })).toMatchObject({ status: 422 });
+    const price = `/do/ticketUpdate/price?ticketId=${ticketId}`;
+    expect(await operator.fill(price, { price: '1.234,50' }, GERMAN)).toMatchObject({ status: 303 });
+    expect(await findTicket(given.db, ticketId)).toMatchObject({ capacity: 6_000, price: 1_234.5 });
+  });
+
   test('changes nothing, and says so, if every field has its old value', async () => {
     const fixture = await createFixture(given.db);
     const ticketId = await fixture.addTicket({ price: 12.5 });
@@ -160,12 +175,12 @@ describe('a form of a part', () => {
     const ticketId = await fixture.addTicket();
     const operator = await signedIn();
     const path = `/do/ticketUpdate/capacity?ticketId=${ticketId}`;
-    const { status, page } = await operator.fill(path, { capacity: '5.000' }, GERMAN);
+    const { status, page } = await operator.fill(path, { capacity: '5,000' }, GERMAN);
     expect(status).toBe(422);
     const input = /<input[^>]* name="capacity"[^>]*>/.exec(page.replaceAll(/\s+/g, ' '))![0];
     expect(input).toContain('aria-invalid="true"');
     expect(input).toContain('autofocus');
-    expect(input).toContain('value="5.000"');
+    expect(input).toContain('value="5,000"');
     expect(input).toContain('aria-describedby="capacity-hint"');
     const hint = /id="capacity-hint">(.*?)<\/p>/s.exec(page)![1]!;
     expect(hint).toContain('Ungültig:');

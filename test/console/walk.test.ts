@@ -11,6 +11,7 @@ import { createBusyDoor } from '../harness/busy-door.ts';
 import { englishIn, englishTexts, SHOWN_TEXTS } from '../harness/console-language.ts';
 import { consoleTest } from '../harness/console-test.ts';
 import { addressesOf, formsOf, readOperations, type Examples } from '../harness/console-walk.ts';
+import { formsIn } from '../harness/html-forms.ts';
 import { createThings, type ThingsOfEvent } from '../harness/things-of-event.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -130,6 +131,34 @@ test('every page and form leads to help that exists, with its anchor', async () 
   }
   expect(found).toEqual({});
   expect(links.size).toBeGreaterThan(10);
+});
+
+/** Fields that say what a form is about: the form that follows a refusal names it in a sentence. */
+const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
+  '/do/ticketAllocate': ['partnerId', 'ticketId'],
+};
+
+test('a form within a page asks for its fields again if it is refused', async () => {
+  const { cookie } = await given.addOperator('owner');
+  const examples = await examplesOf(await createThings(given.database));
+  const seen = new Set<string>();
+  const lost: string[] = [];
+  for (const at of pagesOf(examples)) {
+    for (const { action, fields } of formsIn((await read(at, cookie)) ?? '')) {
+      if (!action.startsWith('/do/')) continue;
+      const names = new Set(fields.map(({ name }) => name));
+      const visible = fields.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
+      if (visible.length > 0) seen.add(action);
+      const about = SUBJECTS[action] ?? [];
+      lost.push(
+        ...visible
+          .filter((name) => !about.includes(name) && !names.has(`asked.${name}`))
+          .map((name) => `${at}: ${action} ${name}`),
+      );
+    }
+  }
+  expect(lost).toEqual([]);
+  expect([...seen]).toEqual(expect.arrayContaining(['/do/ticketAllocate', '/do/operatorGrant']));
 });
 
 /** What the browser got as a page or as the content of a frame. */

@@ -2,9 +2,11 @@ import type { TObject, TSchema } from '@sinclair/typebox';
 import { InvalidInput } from '@floodgate/service';
 import type { PageRequest } from '../add-page.ts';
 import type { Texts } from '../view/html.ts';
+import type { Language } from '../view/format.ts';
 import { isZone } from '../view/viewer.ts';
 import { factsOf, type Asked } from './asked.ts';
-import { isAmount, isFlag, isList, isTime, mayBeNull } from './fields.ts';
+import { isAmount, isFlag, isList, isNumber, isTime, mayBeNull } from './fields.ts';
+import { amountText, wholeText } from './numbers.ts';
 import { ASKED, isGiven, TYPED, WAS } from './sent.ts';
 import { instantText } from './times.ts';
 
@@ -39,7 +41,8 @@ export function changedFields(page: PageRequest, asked: Asked, given: Texts) {
     const isAbsent = text === undefined || (text === '' && !was);
     if (isAbsent) continue;
     const isKept = isAsBefore(schema, name, text, given);
-    (isKept ? kept : changed)[name] = meantText(schema, text, { was, zone });
+    const typed = { language: page.format.language, zone };
+    (isKept ? kept : changed)[name] = isEmptied(schema, text, was) ? 'none' : meantText(schema, text, typed);
   }
   assertChanged(asked, given, changed);
   // PUT replaces the whole: a cap that is not sent would be none.
@@ -71,11 +74,19 @@ function isAsBefore(schema: TSchema, name: string, text: string, given: Texts) {
   return !isMoved || given[`${WAS}timeZone`] === undefined;
 }
 
-/** Returns the text that an operation takes in place of what a person types. */
-function meantText(schema: TSchema, text: string, { was, zone }: { was: string | undefined; zone: string }) {
-  if (text === '' && was && mayBeNull(schema)) return 'none';
+/** Returns whether somebody took away the text of a field that can have none. */
+const isEmptied = (schema: TSchema, text: string, was: string | undefined) =>
+  text === '' && Boolean(was) && mayBeNull(schema);
+
+/** Returns the text that an operation takes in place of what a person of this language and zone types. */
+export function meantText(
+  schema: TSchema,
+  text: string,
+  { language, zone }: { language: Language; zone: string },
+) {
   if (isTime(schema)) return instantText(text, zone);
-  return isAmount(schema) ? text.replace(/^(\d+),(\d{1,2})$/, '$1.$2') : text;
+  if (isAmount(schema)) return amountText(text, language);
+  return isNumber(schema) ? wholeText(text, language) : text;
 }
 
 /** Returns whether a link gave the form more than what it is about: that the sale stops. */

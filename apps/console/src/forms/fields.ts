@@ -5,7 +5,7 @@ import type { Format } from '../view/format.ts';
 import type { Viewer } from '../view/viewer.ts';
 import { fieldWords, ruleWords } from '../words/index.ts';
 import { PROPOSALS, type Choice } from './choices.ts';
-import { ASKED, WAS } from './sent.ts';
+import { askedHtml, WAS } from './sent.ts';
 import { localText } from './times.ts';
 
 /** A field of a form, as a person sees it. */
@@ -37,7 +37,7 @@ export const isList = (schema: TSchema) => hasType(schema, 'array');
 export const isFlag = (schema: TSchema) => hasType(schema, 'boolean');
 export const mayBeNull = (schema: TSchema) => hasType(schema, 'null');
 export const isAmount = (schema: TSchema) => hasType(schema, 'number');
-const isNumber = (schema: TSchema) => hasType(schema, 'integer') || isAmount(schema);
+export const isNumber = (schema: TSchema) => hasType(schema, 'integer') || isAmount(schema);
 
 /** Returns the text that stands for a value in a form, as a person in this language and zone types it. */
 export function textOf(schema: TSchema, value: unknown, format: Format): string {
@@ -58,7 +58,7 @@ export function fieldHtml(field: Field, viewer: Viewer) {
   const attributes = html`aria-describedby="${name}-hint" !${stateOf(field)}`;
   return html`<div class="field">
     !${isBox(field) ? boxHtml(field, label, attributes) : labelledHtml(field, label, attributes, viewer)}
-    <input type="hidden" name="${ASKED + name}" value="" />
+    !${askedHtml(name)}
     !${was === undefined ? '' : html`<input type="hidden" name="${WAS + name}" value="${was}" />`}
     <p class="hint" id="${name}-hint">!${hintHtml(field, hint, viewer)}</p>
   </div>`;

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { html } from 'ghtml';
 import type { Texts } from '../view/html.ts';
 
 /** The fields of a form as they are sent. A list has its field several times. */
@@ -14,6 +15,13 @@ export const TYPED = 'confirmed';
 export const WAS = 'was.';
 /** Before the name of a field that the form asks for: the others come from its address. */
 export const ASKED = 'asked.';
+
+/**
+ * Returns hidden fields that say what a form asks for. Without one, a field counts as given by a link, and the
+ * form that follows a refusal does not ask for it again.
+ */
+export const askedHtml = (...names: readonly string[]) =>
+  names.map((name) => html`<input type="hidden" name="${ASKED + name}" value="" />`).join('');
 
 /** Returns the fields as texts. Those of a list are joined. */
 export const textsOf = (sent: Sent): Texts =>

@@ -1,6 +1,7 @@
 import type { Seller } from '@floodgate/events/console';
 import { mayUse } from '@floodgate/operators';
 import { html } from 'ghtml';
+import { askedHtml } from '../forms/sent.ts';
 import { actions, address, buttonLink, card, chip, link, NOTHING, together } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import { allocationsHtml, partnerShown } from './allocations.ts';
@@ -84,6 +85,7 @@ async function grantHtml(page: EventPageRequest) {
   return html`<form class="filter" method="post" action="/do/eventGrant">
     <input type="hidden" name="eventId" value="${event.id}" />
     <input type="hidden" name="back" value="/events/${event.id}/partners" />
+    !${askedHtml('partnerId')}
     <label for="partnerId">${words.sellers.another}</label>
     !${selectHtml({
       id: 'partnerId',
@@ -127,6 +129,7 @@ function reserveHtml(
   const { sellers: texts, fields } = words;
   return html`<form class="filter" method="post" action="/do/ticketAllocate">
     <input type="hidden" name="back" value="/events/${event.id}/partners" />
+    !${askedHtml('reserved')}
     <label for="for">${texts.reserveFor}</label>
     !${selectHtml({
       id: 'for',

@@ -1,5 +1,6 @@
 import { ROLE_NAMES } from '@floodgate/operators';
 import { html } from 'ghtml';
+import { askedHtml } from '../forms/sent.ts';
 import { actions, card, chip, facts, grid, NOTHING, rows, Html } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import { valueWords } from '../words/index.ts';
@@ -182,6 +183,7 @@ async function giveRoleHtml({ read, may, operations, event, words, action }: Eve
   return html`<form class="filter" method="post" action="/do/operatorGrant">
     <input type="hidden" name="eventId" value="${event.id}" />
     <input type="hidden" name="back" value="/events/${event.id}/settings" />
+    !${askedHtml('name', 'role')}
     <label for="name">${settings.operator}</label>
     <select id="name" name="name" required>
       <option value="">${forms.choose}</option>

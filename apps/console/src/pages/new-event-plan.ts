@@ -10,10 +10,11 @@ import {
 import { InvalidInput } from '@floodgate/service';
 import { createTicketAction } from '@floodgate/tickets/console';
 import type { Operation } from '@floodgate/operators';
-import type { TObject } from '@sinclair/typebox';
+import type { TObject, TSchema } from '@sinclair/typebox';
 import type { PageRequest } from '../add-page.ts';
-import { instantText } from '../forms/times.ts';
+import { meantText } from '../forms/changed-fields.ts';
 import { callerOf, filledInput, type ConsoleContext } from '../operations.ts';
+import type { Language } from '../view/format.ts';
 import type { Texts } from '../view/html.ts';
 
 /** Fields of a ticket in the form of a new event. Each has the number of its row before its name: "t1.title". */
@@ -22,7 +23,13 @@ export const ticketField = (row: number, field: (typeof TICKET_FIELDS)[number]) 
 
 const EVENT_FIELDS = ['name', 'mode', 'duplicatePolicy', 'currency'] as const;
 const DETAIL_FIELDS = ['venue', 'startsAt', 'endsAt', 'timeZone', 'language', 'replyTo'] as const;
-const TIMES: ReadonlySet<string> = new Set(['startsAt', 'endsAt', 'saleStartsAt', 'saleEndsAt']);
+
+/** The rules of all fields, by their name. */
+const RULES = new Map<string, TSchema>(
+  [createEventAction, updateEventAction, createTicketAction].flatMap(({ input }) =>
+    Object.entries<TSchema>(input.properties),
+  ),
+);
 
 /** An event with its tickets and partners, as somebody typed it. */
 interface Plan {
@@ -43,11 +50,12 @@ const MOST_ROWS = 60;
 export const MORE_ROWS = 3;
 
 /** Returns the plan in the fields of a form. A row without a text is no ticket. */
-function planOf(given: Texts): Plan {
+function planOf(given: Texts, language: Language): Plan {
   const zone = given['timeZone'] || 'UTC';
   const textOf = (field: string, name: string) => {
     const text = (given[name] ?? '').trim();
-    return TIMES.has(field) ? instantText(text, zone) : text;
+    const rule = RULES.get(field);
+    return rule ? meantText(rule, text, { language, zone }) : text;
   };
   const pick = (fields: readonly string[], nameOf = (field: string) => field): Texts =>
     Object.fromEntries(fields.map((field) => [field, textOf(field, nameOf(field))]));
@@ -86,10 +94,10 @@ export function prefixOf(name: string) {
  */
 export async function createPlanned(
   { db, operations }: ConsoleContext,
-  { operator, words }: PageRequest,
+  { operator, words, format }: PageRequest,
   given: Texts,
 ) {
-  const plan = planOf(given);
+  const plan = planOf(given, format.language);
   const invalid = rulesOf(plan, operator.name);
   const { startsAt, endsAt } = plan.details;
   if (startsAt && endsAt && startsAt >= endsAt) invalid['endsAt'] ??= words.newEvent.order;

@@ -24,7 +24,7 @@ export const newEvent: typeof en = {
   ticketHints: {
     title: 'Zum Beispiel: Stehplatz',
     capacity: 'Zum Beispiel: 5000',
-    price: 'Zum Beispiel: 49.90. Leer: kostenlos.',
+    price: 'Zum Beispiel: 49,90. Leer: kostenlos.',
     saleStartsAt: 'Leer: sofort',
     saleEndsAt: 'Leer: bis Sie ihn stoppen',
   },
