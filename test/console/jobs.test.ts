@@ -266,7 +266,11 @@ test('an event without registrations is called off once', async () => {
   const path = `/do/eventCallOff?eventId=${eventId}`;
   const preview = await open(path, cookie);
   expect(preview.text).toContain('The sale of all tickets stops for good. On sale now: 1.');
-  await send(preview.text, cookie);
+  const answer = await send(preview.text, cookie);
+  expect([answer.status, answer.location]).toEqual([303, `/events/${eventId}?done=eventCallOff`]);
+  const after = await open(answer.location, cookie);
+  expect(after.text).toContain('<strong>Done: Call off an event</strong>');
+  expect(after.text).not.toContain('role="alert"');
   const again = await open(path, cookie);
   expect(again.text).toContain('The event is called off, and no registration is left.');
   expect(actionsIn(again.text)).toEqual([]);
