@@ -35,6 +35,7 @@ export const jobs: typeof en = {
   pause: 'Pausieren',
   resume: 'Fortsetzen',
   abort: 'Hier beenden …',
+  rest: 'Den Rest stornieren …',
   refresh: 'Jetzigen Stand zeigen',
   selection: 'Welche Registrierungen',
   everybody: 'Alle Registrierungen der Veranstaltung',

@@ -36,6 +36,7 @@ export const jobs = {
   pause: 'Pause',
   resume: 'Go on',
   abort: 'Stop here …',
+  rest: 'Cancel the rest …',
   refresh: 'Show the present state',
   selection: 'Which registrations',
   everybody: 'All registrations of the event',
