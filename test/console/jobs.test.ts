@@ -266,9 +266,17 @@ test('an event without registrations is called off once', async () => {
   const path = `/do/eventCallOff?eventId=${eventId}`;
   const preview = await open(path, cookie);
   expect(preview.text).toContain('The sale of all tickets stops for good. On sale now: 1.');
-  await send(preview.text, cookie);
+  expect(preview.text).toContain('Calling off an event cannot be undone.');
+  expect(preview.text).toContain('The event has no registrations, so none is cancelled.');
+  expect(preview.text).not.toContain('class="alert"');
+  const answer = await send(preview.text, cookie);
+  expect([answer.status, answer.location]).toEqual([303, `/events/${eventId}?done=eventCallOff`]);
+  const after = await open(answer.location, cookie);
+  expect(after.text).toContain('<strong>Done: Call off an event</strong>');
+  expect(after.text).not.toContain('class="alert"');
   const again = await open(path, cookie);
   expect(again.text).toContain('The event is called off, and no registration is left.');
+  expect(again.text).not.toContain('class="alert"');
   expect(actionsIn(again.text)).toEqual([]);
 });
 

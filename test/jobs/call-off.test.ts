@@ -260,6 +260,22 @@ test('an event that is called off already says so', async () => {
   expect((await run()).output).toMatch('called off already');
 });
 
+test('an event without registrations is called off, by a job with nothing to cancel', async () => {
+  const { db, database, gala } = given;
+  const ticketId = await gala.addTicket();
+  const { eventId } = gala;
+  const args = ['event', 'call-off', '--event', String(eventId), '--expect', '0'];
+  const { code, output } = await runCli({ DATABASE_URL: database.url }, ...args);
+  expect([code, output]).toEqual([0, expect.stringMatching(/^total +0$/m)]);
+  const { calledOffAt } = await findEvent(db, eventId);
+  expect(calledOffAt).toBeInstanceOf(Date);
+  const again = await eventCallOff(db, { eventId, expect: 0 }, ANN);
+  expect(again).toMatchObject({ isNew: false, total: 0, result: { stoppedTickets: [ticketId] } });
+  await settle();
+  expect(await findJob(db, again.id)).toMatchObject({ state: 'done', done: 0, failed: 0, total: 0 });
+  await expect(eventCallOff(db, { eventId, expect: 0 }, ANN)).rejects.toThrow('no registration is left');
+});
+
 test('a test event says so, and is called off as well', async () => {
   const { db } = given;
   const rehearsal = await createFixture(db, 'allow', 'test');

@@ -84,6 +84,8 @@ export interface NewJob {
   shownFilter: object;
   settings?: object;
   result?: object;
+  /** It can start without items: it has done its work by starting, and can get items later. */
+  mayBeEmpty?: boolean;
 }
 
 /** The items of a new job. */
@@ -119,7 +121,8 @@ export async function startJob(db: Database, job: NewJob, actor: string, select:
   const before = await findStarted(db, job, digest);
   if (before) return { ...before, isNew: false };
   const { items, cameSince } = await select();
-  if (items.length === 0) throw new Failure('nothing meets the filter, so there is nothing to do');
+  if (items.length === 0 && !job.mayBeEmpty)
+    throw new Failure('nothing meets the filter, so there is nothing to do');
   const id = job.id ?? randomUUID();
   const isNew = await inTransaction(db, async (transaction) => {
     const row = { ...job, id, digest, cameSince, total: items.length, createdBy: actor };

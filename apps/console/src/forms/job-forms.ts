@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Job } from '@floodgate/jobs/console';
 import type { Static } from '@sinclair/typebox';
 import type { PageRequest } from '../add-page.ts';
 import { filledInput, type Operations } from '../operations.ts';
@@ -102,7 +103,11 @@ export const jobForms = {
   jobCancel: { ...startForm(cancelPreview, aboutCancelJob), chosenBy: 'jobCancelPreview' },
   jobResend: { ...startForm(resendPreview, aboutResendJob), chosenBy: 'jobResendPreview' },
   // The sale of an event without registrations can stop for good as well.
-  eventCallOff: startForm(callOffPreview, aboutCallOff, (found) => found.count > 0 || !found.calledOffAt),
+  eventCallOff: {
+    ...startForm(callOffPreview, aboutCallOff, (found) => found.count > 0 || !found.calledOffAt),
+    // A job with nothing to cancel has no progress to show: the event says that it is called off.
+    next: (job: Job) => (job.total === 0 ? `/events/${job.eventId}` : jobPath(job)),
+  },
   jobPause: { about: aboutJob((about) => about.jobPause) },
   jobResume: { about: aboutJob((about) => about.jobResume) },
   jobAbort: { isDangerous: true, about: aboutJob((about, left) => about.jobAbort(left)) },

@@ -152,7 +152,7 @@ function actCard(
     filter.state === 'cancelled' || !isFiltered
       ? NOTHING
       : action(operations.jobCancel, of, attendees.cancelAll, { kind: 'danger' }),
-    isFiltered
+    isFiltered || event.calledOffAt
       ? NOTHING
       : action(operations.eventCallOff, { eventId: event.id }, attendees.callOff, {
           kind: 'danger',

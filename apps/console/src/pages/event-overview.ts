@@ -2,9 +2,9 @@ import type { Figures, RecentSales } from '@floodgate/reports/console';
 import { html } from 'ghtml';
 import { eventPage, type EventPageRequest } from './event-page.ts';
 import { lineChart, type Series } from '../view/chart.ts';
-import { actions, card, figure, grid, Html } from '../view/html.ts';
+import { card, figure, grid, Html } from '../view/html.ts';
 import { attentionHtml, problemsOf } from './event-problems.ts';
-import { ticketTable } from './ticket-table.ts';
+import { addTicketHtml, ticketTable } from './ticket-table.ts';
 
 const HOUR_MS = 3_600_000;
 /** Lines of a chart that can be told apart. */
@@ -115,8 +115,6 @@ function seriesOf(
 }
 
 function ticketsHtml(page: EventPageRequest) {
-  const { action, operations, params, words } = page;
-  const { eventId } = params;
-  const add = action(operations.ticketCreate, { eventId }, words.tickets.add);
-  return card(words.event.tabs.tickets, ticketTable(page, words.event.tabs.tickets) + actions(add));
+  const { tickets } = page.words.event.tabs;
+  return card(tickets, ticketTable(page, tickets) + addTicketHtml(page));
 }

@@ -66,7 +66,8 @@ export function eventHead(
     about: aboutEvent(event, words, format),
     path: [link('/', words.shell.pages.events)],
     actions: [
-      buttonLink(`/live/${eventId}`, words.event.watch),
+      // It sells nothing that could be watched.
+      event.calledOffAt ? NOTHING : buttonLink(`/live/${eventId}`, words.event.watch),
       isSelling
         ? action(operations.ticketStopAll, { eventId }, words.event.stopSale, { kind: 'danger' })
         : NOTHING,

@@ -73,16 +73,16 @@ export async function aboutCallOff(page: PageRequest, preview: CallOff) {
   const { jobs } = words;
   const { willBe } = jobs;
   const { eventId, count, held, waiting, ticketsOnSale, calledOffAt } = preview;
-  if (count === 0 && calledOffAt) return nothingHtml(preview, jobs.nobodyLeft);
+  // It is as it should be, so this is no alert.
+  if (count === 0 && calledOffAt) return eventHtml(preview) + card('', html`<p>${jobs.nobodyLeft}</p>`);
   const event = await read(operations.eventShow, { eventId });
   const consequences = [
     calledOffAt ? willBe.again : '',
     willBe.sale(format.number(ticketsOnSale)),
-    willBe.callOff(format.number(count)),
-    willBe.notUndone,
+    willBe.final,
+    count > 0 ? willBe.callOff(format.number(count)) : willBe.nobodyToCancel,
     willBe.released(format.number(held), format.number(waiting)),
-    willBe.partners,
-    mailedText(words.jobs, event),
+    ...(count > 0 ? [willBe.partners, mailedText(words.jobs, event)] : []),
   ];
   const settled = (await settlementRows(page, eventId)).map((row) => ({ ...row, amount: row.netAmount }));
   const amounts = settled.length > 0 ? card(jobs.toPayBack, paybackHtml(page, settled)) : '';

@@ -47,6 +47,9 @@ export const showJob: Show = async (request) => {
 };
 
 function actionsOf(job: Job, { action, operations, words }: PageRequest) {
+  // The event is called off already, so its own pages do not offer it again.
+  if (job.kind === 'call-off' && job.state === 'aborted')
+    return [action(operations.eventCallOff, { eventId: job.eventId }, words.jobs.rest, { kind: 'danger' })];
   if (!isOpen(job)) return [];
   const given = { jobId: job.id };
   return [

@@ -26,7 +26,9 @@ import { saleText, switchAction } from './ticket-table.ts';
 const LATEST = 10;
 
 /** Shows a ticket: its settings by subject, the prices that it had, its allocations and its latest changes. */
-export const showTicket = eventPage('tickets', async (page) => {
+export const showTicket = eventPage('tickets', async (request) => {
+  // A ticket of an event that is called off can only be read.
+  const page = request.event.calledOffAt ? { ...request, action: () => NOTHING } : request;
   const { params, tickets, event, words } = page;
   const ticket = tickets.find(({ id }) => String(id) === params.ticketId);
   if (!ticket) throw new Refusal(404, 'No such page');
@@ -138,7 +140,9 @@ async function changesCard(page: EventPageRequest, ticket: DescribedTicket) {
   const { read, operations, words } = page;
   const changes = await read(operations.auditList, { subject: `ticket:${ticket.id}`, limit: LATEST });
   if (!changes) return '';
-  const list = await changesHtml(page, changes, await namesIn(page, changes), { withUndo: true });
+  const list = await changesHtml(page, changes, await namesIn(page, changes), {
+    withUndo: page.event.calledOffAt === null,
+  });
   const all = together(link(`/audit?subject=ticket:${ticket.id}`, words.tickets.allChanges));
   return card(words.tickets.changes, list + actions(all));
 }

@@ -1,5 +1,5 @@
 import type { DescribedTicket } from '@floodgate/tickets/console';
-import { bar, buttonLink, type Html, link, NOTHING, together, type Shown } from '../view/html.ts';
+import { actions, bar, buttonLink, type Html, link, NOTHING, together, type Shown } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import type { Format } from '../view/format.ts';
 import type { Words } from '../words/index.ts';
@@ -8,6 +8,12 @@ import type { EventPageRequest } from './event-page.ts';
 /** Returns the address of the page of a ticket. */
 export const ticketPath = ({ id, eventId }: Pick<DescribedTicket, 'id' | 'eventId'>) =>
   `/events/${eventId}/tickets/${id}`;
+
+/** Returns the button that adds a ticket. Nothing for an event that is called off: it sells no more. */
+export const addTicketHtml = ({ event, action, operations, words }: EventPageRequest, kind?: 'primary') =>
+  event.calledOffAt
+    ? ''
+    : actions(action(operations.ticketCreate, { eventId: event.id }, words.tickets.add, { kind }));
 
 /** Returns the tickets of an event as a table, with what can be done about each. */
 export function ticketTable(page: EventPageRequest, caption: string) {
@@ -26,7 +32,7 @@ export function ticketTable(page: EventPageRequest, caption: string) {
       { head: texts.takenBar, cell: ({ taken, capacity }) => bar(taken, capacity) },
       { head: texts.seats, cell: (ticket) => seatsText(ticket, words, format), isNumber: true },
       hasLists && { head: texts.waiting, cell: waitingCell },
-      {
+      !event.calledOffAt && {
         head: '',
         cell: (ticket) =>
           together(

@@ -116,9 +116,9 @@ export interface CalledOff extends StartedJob {
 }
 
 /**
- * Calls an event off: stops its sale, and starts the job that cancels all its registrations. Throws Failure
- * with both numbers if its registrations are not those of the preview, or if it was called off and nothing is
- * left. If its job is running, returns it.
+ * Calls an event off: stops its sale, and starts the job that cancels all its registrations. Without any, the
+ * job has nothing to cancel. Throws Failure with both numbers if its registrations are not those of the preview,
+ * or if it was called off before and nothing is left. If its job is running, returns it.
  */
 export async function callOff(
   db: Database,
@@ -134,7 +134,7 @@ export async function callOff(
   const tickets = await listTickets(db, eventId);
   const seats = await nameSeats(db, await seatsOfEvent(db, shardId, eventId), tickets);
   const items = await serialsOfMatches(db, shardId, { eventId }, { onlyLive: true });
-  if (items.length === 0) throw new Failure(nothingLeft(eventId, wasCalledOffAt));
+  if (items.length === 0 && wasCalledOffAt) throw new Failure(nothingLeft(eventId, wasCalledOffAt));
   const job = {
     id: start.jobId,
     kind: 'call-off' as const,
@@ -143,12 +143,11 @@ export async function callOff(
     filter: { eventId },
     shownFilter: { eventId },
     result: { ...stopped, seats, currency, refunds: refundsOf(seats) },
+    mayBeEmpty: true,
   };
   const started = await startJob(db, job, actor, () => Promise.resolve({ items, cameSince }));
   return { ...started, wasCalledOffAt };
 }
 
-const nothingLeft = (eventId: number, before: Date | null) =>
-  before
-    ? `event ${eventId} was called off at ${before.toISOString()}, and no registration is left`
-    : `event ${eventId} is called off now; it had no registrations`;
+const nothingLeft = (eventId: number, before: Date) =>
+  `event ${eventId} was called off at ${before.toISOString()}, and no registration is left`;

@@ -35,6 +35,7 @@ export const jobs: typeof en = {
   pause: 'Pausieren',
   resume: 'Fortsetzen',
   abort: 'Hier beenden …',
+  rest: 'Den Rest stornieren …',
   refresh: 'Jetzigen Stand zeigen',
   selection: 'Welche Registrierungen',
   everybody: 'Alle Registrierungen der Veranstaltung',
@@ -88,6 +89,8 @@ export const jobs: typeof en = {
     notMailed: 'Niemand bekommt eine E-Mail: Die Einstellungen der Veranstaltung schließen sie aus.',
     test: 'Dies ist eine Testveranstaltung: Niemand bekommt eine E-Mail.',
     notUndone: 'Eine Stornierung lässt sich nicht rückgängig machen.',
+    final: 'Eine Absage lässt sich nicht rückgängig machen.',
+    nobodyToCancel: 'Die Veranstaltung hat keine Registrierungen, also wird keine storniert.',
     sale: (count) => `Der Verkauf aller Tickets endet endgültig. Jetzt im Verkauf: ${count}.`,
     released: (held, waiting) =>
       `${held} gehaltene, in Warenkörben liegende oder angebotene Plätze werden freigegeben, und ` +

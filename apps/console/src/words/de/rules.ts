@@ -300,10 +300,6 @@ export const rulePatterns: readonly (readonly [rule: RegExp, text: string])[] = 
   [/^the registration is \w+, not (\w+)$/, 'Die Registrierung hat den falschen Zustand für diese E-Mail.'],
   [/^the job is (\w+)$/, 'Der Auftrag ist nicht in diesem Zustand ($1).'],
   [
-    /^event \d+ is called off now; it had no registrations$/,
-    'Die Veranstaltung ist jetzt abgesagt; sie hatte keine Registrierungen.',
-  ],
-  [
     /^event \d+ was called off at (\S+), and no registration is left$/,
     'Die Veranstaltung ist seit $1 abgesagt, und keine Registrierung ist übrig.',
   ],

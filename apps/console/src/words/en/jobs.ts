@@ -36,6 +36,7 @@ export const jobs = {
   pause: 'Pause',
   resume: 'Go on',
   abort: 'Stop here …',
+  rest: 'Cancel the rest …',
   refresh: 'Show the present state',
   selection: 'Which registrations',
   everybody: 'All registrations of the event',
@@ -89,6 +90,8 @@ export const jobs = {
     notMailed: 'No attendee gets an e-mail: the settings of the event exclude it.',
     test: 'This is a test event: no attendee gets an e-mail.',
     notUndone: 'A cancellation cannot be undone.',
+    final: 'Calling off an event cannot be undone.',
+    nobodyToCancel: 'The event has no registrations, so none is cancelled.',
     sale: (count: string) => `The sale of all tickets stops for good. On sale now: ${count}.`,
     released: (held: string, waiting: string) =>
       `${held} seats in holds, baskets and offers are released, and ${waiting} entries of waiting lists end.`,
