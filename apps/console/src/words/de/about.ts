@@ -8,7 +8,6 @@ export const about: typeof en = {
   capacity: (taken) => `Sie kann nicht kleiner sein als die Zahl der vergebenen Plätze: ${taken}.`,
   price: (taken) =>
     `${counted(taken, 'Platz ist verkauft; er behält seinen Preis', 'Plätze sind verkauft; sie behalten ihren Preis')}. ` +
-    `${counted(taken, 'Platz ist verkauft; er behält seinen Preis', 'Plätze sind verkauft; sie behalten ihren Preis')}. ` +
     'Der neue Preis gilt für spätere Verkäufe.',
   sale: 'Außerhalb dieser Zeiten kann niemand einen Platz kaufen. Zurückgelegte Plätze können noch bestätigt werden.',
   texts: 'Partner zeigen diese Texte den Käufern.',
