@@ -110,6 +110,29 @@ test('one field finds a person by surname, address, phone, order and pass', asyn
   expect(kept).toMatchObject({ status: 303, location: pathOf(passReference!) });
 });
 
+test('two seats of one person differ in a result: in their ticket, the time of sale and their pass', async () => {
+  const fixture = await createFixture(given.database.db, 'allow');
+  const [standing, vip] = [
+    await fixture.addTicket({ title: 'Standing' }),
+    await fixture.addTicket({ title: 'VIP' }),
+  ];
+  const twin = { fullName: 'Tilda Twin', emailAddress: 'tilda@example.com' };
+  const [one] = await sellTo(fixture, standing, twin);
+  const [other] = await sellTo(fixture, vip, twin);
+  const { cookie } = await given.addOperator('operator');
+  const { text } = await open('/people?q=tilda', cookie);
+  const rows = text.split('<tr>').filter((row) => row.includes('Tilda Twin'));
+  expect(rows).toHaveLength(2);
+  for (const [title, passReference] of [
+    ['Standing', one!],
+    ['VIP', other!],
+  ] as const) {
+    const row = rows.find((shown) => shown.includes(masked(passReference)));
+    expect(row).toMatch(new RegExp(`${title}<br /><span class="soft"><time`));
+    expect(row).not.toContain(passReference);
+  }
+});
+
 test('a search says what it cannot find, and that a request id finds nobody yet', async () => {
   const { cookie } = await given.addOperator('operator');
   expect((await open('/people', cookie)).text).toContain('Any word of the name');
