@@ -132,6 +132,17 @@ test('an event is sold out only if no seat is left, also of tickets that are off
   await shows('Sale ended');
 });
 
+test('somebody who has only test events is led to their tab', async () => {
+  const fixture = await createFixture(given.db, 'allow', 'test');
+  const { cookie } = await given.addOperator(null, { [fixture.eventId]: 'viewer' });
+  const { page, text } = await open('/', cookie);
+  expect(text).toContain('Test events are in the tab “Test”.');
+  expect(page).toContain('<a href="/?when&#61;test">Test events');
+  await addEvent('Not only tests');
+  const { cookie: owner } = await given.addOperator('owner');
+  expect((await open('/', owner)).text).not.toContain('Test events are in the tab');
+});
+
 test('five hundred events stay usable: pages, and a filter that ignores case and accents', async () => {
   const { cookie } = await given.addOperator('owner');
   await sql`
