@@ -183,7 +183,8 @@ test('the code of a device is shown once, and is in no log', async () => {
   const shown = await submit('deviceCreate', input, cookie);
   const code = /<p class="code">(\S+)<\/p>/.exec(shown)![1]!;
   expect(code).toMatch(/^\d+-\d+-\w{5}-\w{5}$/);
-  expect(textOf(shown)).toContain('it will not be shown again');
+  expect(textOf(shown)).toContain('This code works once, for 10 minutes.');
+  expect(textOf(shown)).not.toMatch(/secret/i);
   const page = await show(`/events/${eventId}/door`, cookie);
   const [, deviceId] = code.split('-');
   const renewed = await submit('deviceCode', { eventId: String(eventId), deviceId: deviceId! }, cookie);

@@ -99,6 +99,51 @@ test('events stand in lists by date, each with what is wrong with its sale first
   expect([over.eventId, timeless.eventId, unsold.id].every(Boolean)).toBe(true);
 });
 
+test('an event is sold out only if no seat is left, also of tickets that are off sale', async () => {
+  const { db } = given;
+  const { cookie } = await given.addOperator('owner');
+  const fixture = await addEvent('Half Stopped');
+  const path = `/events/${fixture.eventId}`;
+  const [vip, standing] = [
+    await fixture.addTicket({ title: 'VIP', capacity: 2 }),
+    await fixture.addTicket({ title: 'Standing', capacity: 1_000 }),
+  ];
+  await sell(db, fixture, vip, 2);
+  const states = async () => {
+    const { page } = await open('/', cookie);
+    const [, head = ''] = /<h1[^>]*>([\s\S]*?)<nav/.exec((await open(path, cookie)).page) ?? [];
+    return [/ ([A-Z][a-z ]*)$/.exec(rowOf(page, '>Half Stopped<'))?.[1], textOf(head)];
+  };
+  const shows = async (state: string) =>
+    expect(await states()).toEqual([state, expect.stringContaining(state)]);
+  await shows('On sale');
+  await perform(db, updateTicketAction, { ticketId: standing, active: false }, 'Ada');
+  await shows('Partly off sale');
+  await perform(db, updateTicketAction, { ticketId: standing, capacity: 1, active: true }, 'Ada');
+  await sell(db, fixture, standing, 1);
+  await shows('Sold out');
+  await perform(db, updateTicketAction, { ticketId: standing, active: false }, 'Ada');
+  await shows('Sold out');
+  await perform(
+    db,
+    updateTicketAction,
+    { ticketId: standing, capacity: 9, active: true, saleEndsAt: inDays(-1) },
+    'Ada',
+  );
+  await shows('Sale ended');
+});
+
+test('somebody who has only test events is led to their tab', async () => {
+  const fixture = await createFixture(given.db, 'allow', 'test');
+  const { cookie } = await given.addOperator(null, { [fixture.eventId]: 'viewer' });
+  const { page, text } = await open('/', cookie);
+  expect(text).toContain('Test events are in the tab “Test”.');
+  expect(page).toContain('<a href="/?when&#61;test">Test events');
+  await addEvent('Not only tests');
+  const { cookie: owner } = await given.addOperator('owner');
+  expect((await open('/', owner)).text).not.toContain('Test events are in the tab');
+});
+
 test('five hundred events stay usable: pages, and a filter that ignores case and accents', async () => {
   const { cookie } = await given.addOperator('owner');
   await sql`

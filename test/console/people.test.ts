@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { perform } from '@floodgate/audit';
+import { requeueDeliveries } from '@floodgate/deliveries';
 import { addConsumer } from '@floodgate/journal';
 import { findRegistrations, passReferenceOf, reserveBatch, type Reservation } from '@floodgate/registrations';
 import { indexAttendees } from '@floodgate/registrations/find';
@@ -108,6 +109,48 @@ test('one field finds a person by surname, address, phone, order and pass', asyn
   }
   const kept = await open(`/registrations?passReference=${passReference}`, cookie);
   expect(kept).toMatchObject({ status: 303, location: pathOf(passReference!) });
+});
+
+test('two seats of one person differ in a result: in their ticket, the time of sale and their pass', async () => {
+  const fixture = await createFixture(given.database.db, 'allow');
+  const [standing, vip] = [
+    await fixture.addTicket({ title: 'Standing' }),
+    await fixture.addTicket({ title: 'VIP' }),
+  ];
+  const twin = { fullName: 'Tilda Twin', emailAddress: 'tilda@example.com' };
+  const [one] = await sellTo(fixture, standing, twin);
+  const [other] = await sellTo(fixture, vip, twin);
+  const { cookie } = await given.addOperator('operator');
+  const { text } = await open('/people?q=tilda', cookie);
+  const rows = text.split('<tr>').filter((row) => row.includes('Tilda Twin'));
+  expect(rows).toHaveLength(2);
+  for (const [title, passReference] of [
+    ['Standing', one!],
+    ['VIP', other!],
+  ] as const) {
+    const row = rows.find((shown) => shown.includes(masked(passReference)));
+    expect(row).toMatch(new RegExp(`${title}<br /><span class="soft"><time`));
+    expect(row).not.toContain(passReference);
+  }
+});
+
+test('a pass that is sent again keeps the time at which it was sent first', async () => {
+  const { db } = given.database;
+  const fixture = await createFixture(db);
+  const { eventId, shardId } = fixture;
+  const [passReference] = await sellTo(fixture, await fixture.addTicket(), { fullName: 'Rita Resent' });
+  const { rows } = await sql<{ serial: string }>`
+    insert into deliveries (shard_id, event_id, kind, subject, state, created_at, tried_at, sent_at)
+    select ${shardId}, ${eventId}, 'confirmation', serial::text, 'sent', t, t, t
+    from registrations, (values (timestamptz '2026-01-02T03:04:05Z')) as v (t)
+    where shard_id = ${shardId} and event_id = ${eventId} returning subject as serial`.execute(db);
+  await requeueDeliveries(db, { shardId, eventId, kind: 'confirmation' }, rows[0]!.serial);
+  const { cookie } = await given.addOperator('operator');
+  const { text } = await open(pathOf(passReference!), cookie);
+  const story = /<ol class="rows story">([\s\S]*?)<\/ol>/.exec(text)![1]!;
+  expect(story).toMatch(/: sent<\/strong>\s*<span class="soft">· <time datetime="2026-01-02T03:04:05/);
+  expect(story).toMatch(/: waits<\/strong>/);
+  expect(text).toMatch(/sent before: .*2 Jan 2026/);
 });
 
 test('a search says what it cannot find, and that a request id finds nobody yet', async () => {

@@ -323,6 +323,39 @@ describe('the note after a form', () => {
     expect(textOf(after, 'tbody')).toMatch(/^Sold by partner [0-9a-f]{12} –$/);
   });
 
+  test('says what it was done to, by name, and shows no ids', async () => {
+    const { eventId, ticketId, partnerId } = await createThings(given.database);
+    const { title } = await given.db
+      .selectFrom('tickets')
+      .select('title')
+      .where('id', '=', ticketId)
+      .executeTakeFirstOrThrow();
+    const { name: partner } = await given.db
+      .selectFrom('partners')
+      .select('name')
+      .where('id', '=', partnerId)
+      .executeTakeFirstOrThrow();
+    const operator = await signedIn();
+    const back = `back=/events/${eventId}`;
+    const noteAfter = async (form: string, fields: Record<string, string>) => {
+      const done = await operator.send(`/do/${form}&${back}`, fields);
+      const [, note = ''] = (await operator.open(done.headers.get('location')!)).split('<div class="done"');
+      return textOf(`<p ${note.split('</table>', 1)[0]}</p>`, 'p');
+    };
+    expect(await noteAfter(`ticketUpdate/switch?ticketId=${ticketId}&active=false`, {})).toMatch(
+      new RegExp(`^Done: Stop the sale of a ticket · ${title} `),
+    );
+    const path = `ticketAllocate?ticketId=${ticketId}&partnerId=${partnerId}`;
+    expect(await noteAfter(path, { reserved: '1' })).toContain(` · ${title} · ${partner} `);
+    const gate = await noteAfter(`gateCreate?eventId=${eventId}`, {
+      name: 'West',
+      tickets: String(ticketId),
+    });
+    expect(gate).toMatch(/^Done: .* · West .*Name West/);
+    expect(gate).toContain(` ${title} `);
+    expect(gate).not.toMatch(/\b(Id|Event)\b/);
+  });
+
   test('has a button only for operators who may use it, and none for what cannot be undone', async () => {
     const { eventId } = await createFixture(given.db);
     const operator = await signedIn();

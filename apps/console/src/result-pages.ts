@@ -31,8 +31,8 @@ const RESULTS: ReadonlyMap<string, ResultPage> = new Map<string, ResultPage>([
   page('operatorCreate', (of, one) => secretPage(of, one.password, one, 'name', 'role', 'email')),
   page('operatorResetPassword', (of, one) => secretPage(of, one.password, one, 'name')),
   page('tokenCreate', (of, token) => secretPage(of, token.token, token, 'name', 'scopes', 'expiresAt')),
-  page('deviceCreate', (of, device) => [statusHtml(of.words.forms.keepSecret), codeHtml(of, device)]),
-  page('deviceCode', (of, device) => [statusHtml(of.words.forms.keepSecret), codeHtml(of, device)]),
+  page('deviceCreate', (of, device) => [statusHtml(of.words.door.codeOnce), codeHtml(of, device)]),
+  page('deviceCode', (of, device) => [statusHtml(of.words.door.codeOnce), codeHtml(of, device)]),
   page('guestAdd', (of, { passReference, isNew }) => [
     statusHtml(isNew ? of.words.results.guestAdded : of.words.results.guestKnown),
     passReference === null ? '' : html`<p>!${passLink(passReference).text}</p>`,

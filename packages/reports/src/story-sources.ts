@@ -25,19 +25,38 @@ const MAILS: Record<string, string> = {
   cancellation: 'the cancellation',
 };
 
-/** Returns the e-mails about registrations: those that were sent, and those that were not. */
+/** An e-mail as it is stored. `sentAt`: when it was sent last, also if it waits to be sent again. */
+interface MailRow {
+  serial: number;
+  kind: string;
+  state: string;
+  reason: string | null;
+  sentAt: Date | null;
+  at: Date;
+}
+
+/**
+ * Returns the e-mails about registrations: those that were sent, and those that were not. One that is sent again
+ * is there twice until then.
+ */
 export async function readMailsOf(db: Database, { shardId, eventId, serials }: Seat): Promise<StoryFact[]> {
-  type Row = { serial: number; kind: string; state: string; reason: string | null; at: Date };
-  const { rows } = await sql<Row>`
-    select subject::bigint as serial, kind, state, reason, coalesce(sent_at, tried_at, created_at) as at
+  const { rows } = await sql<MailRow>`
+    select subject::bigint as serial, kind, state, reason, sent_at as "sentAt",
+      case when state = 'sent' then sent_at else greatest(coalesce(tried_at, created_at), sent_at) end as at
     from deliveries
     where shard_id = ${shardId} and event_id = ${eventId} and kind = any(${Object.keys(MAILS)}::text[])
       and subject = any(${serials.map(String)}::text[])`.execute(db);
-  return rows.map(({ serial, kind, state, reason, at }) => {
-    const because = reason === null ? '' : ` (${reason})`;
-    const facts = { mail: kind, state, ...(reason !== null && { reason }) };
-    return { serial, at, kind: 'mail', facts, what: `e-mail with ${MAILS[kind]}: ${state}${because}` };
+  return rows.flatMap((row) => {
+    const { state, sentAt } = row;
+    const before = sentAt && state !== 'sent' ? [{ ...row, state: 'sent', reason: null, at: sentAt }] : [];
+    return [...before, row].map(mailFact);
   });
+}
+
+function mailFact({ serial, kind, state, reason, at }: MailRow): StoryFact {
+  const because = reason === null ? '' : ` (${reason})`;
+  const facts = { mail: kind, state, ...(reason !== null && { reason }) };
+  return { serial, at, kind: 'mail', facts, what: `e-mail with ${MAILS[kind]}: ${state}${because}` };
 }
 
 /** Returns when the seat was let in, left, and was let in by mistake. */

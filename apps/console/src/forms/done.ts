@@ -1,8 +1,9 @@
-import { differencesOf, readAuditLog, type AuditEntry } from '@floodgate/audit';
+import { readAuditLog, type AuditEntry } from '@floodgate/audit';
 import { eventsWith, type Operation } from '@floodgate/operators';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
-import { knownPartners } from '../pages/names.ts';
+import { changesIn } from '../pages/sentences.ts';
+import { namesInList, namesOf, nameText, subjectsInField, type Names } from '../pages/subjects.ts';
 import { address, type Shown } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import { fieldWords, operationWords } from '../words/index.ts';
@@ -46,14 +47,44 @@ export async function doneHtml(page: PageRequest) {
   const changes = await latestChanges(page, operation);
   const undo = changes[0] && (await undoOf(page, operation, changes[0]));
   const back = address(page.url.split('?', 1)[0]!);
-  const saved = await savedOf(page, changes);
+  const names = await namesOf(page, changes.flatMap(subjectsOf));
+  const about = aboutOf(page, changes, names);
+  const saved = savedOf(page, changes, names);
   return html`<div class="done" role="status">
     <div class="actions">
       <strong>${words.forms.done}: ${operationWords(words, operation, name).title}</strong>
+      !${about.map((one) => html`<span>· <bdi>${one}</bdi></span>`)}
       !${undo ? undoHtml(undo, back, words) : ''}
     </div>
     !${saved.length > 0 ? savedHtml(page, saved) : ''}
   </div>`;
+}
+
+/** Returns the partner that an allocation is for. */
+function partnerOf({ before, after }: AuditEntry) {
+  const allocation = Object(after?.['allocation'] ?? before?.['allocation']) as { partnerId?: number };
+  return allocation.partnerId === undefined ? [] : [`partner:${allocation.partnerId}`];
+}
+
+/** Returns the things that a change is about or names in its settings. */
+function subjectsOf(change: AuditEntry) {
+  const inSettings = [change.before, change.after].flatMap((state) =>
+    Object.entries(state ?? {}).flatMap(([field, value]) => subjectsInField(field, value)),
+  );
+  return [change.subject, ...partnerOf(change), ...inSettings];
+}
+
+/** The names of more would hide what was done. */
+const MOST_NAMED = 3;
+
+/** Returns the names of the things that changes are about. None of a thing that is gone, and of very many. */
+function aboutOf({ words }: PageRequest, changes: readonly AuditEntry[], names: Names) {
+  const subjects = changes.flatMap((change) => [change.subject, ...partnerOf(change)]);
+  const known = [...new Set(subjects)].flatMap((subject) => {
+    const named = names.get(subject);
+    return named ? [nameText(named, words)] : [];
+  });
+  return known.length > MOST_NAMED ? [] : known;
 }
 
 interface Saved {
@@ -70,7 +101,7 @@ const NOTED = new Set(['outdatedEmails']);
 
 /** Returns the settings that changes differ in. Those of an allocation are each one. */
 function differences(change: AuditEntry) {
-  const settings = differencesOf(change).filter(({ name }) => !NOTED.has(name));
+  const settings = changesIn(change).filter(({ name }) => !NOTED.has(name));
   return settings.flatMap((one) => {
     if (one.name !== 'allocation') return [one];
     const [was, is] = [one.was, one.is].map((state) => new Map(Object.entries(Object(state) as object)));
@@ -83,29 +114,24 @@ function differences(change: AuditEntry) {
   });
 }
 
-/** Resolves to what changes have saved, each once, with names in place of ids. */
-async function savedOf(page: PageRequest, changes: readonly AuditEntry[]): Promise<Saved[]> {
+/** Returns what changes have saved, each once, with names in place of ids. */
+function savedOf(page: PageRequest, changes: readonly AuditEntry[], names: Names): Saved[] {
   const all = changes.flatMap(differences);
   const each = new Map(all.map((one) => [JSON.stringify([one.name, one.was, one.is]), one]));
-  const names = await namesOf(
-    page,
-    [...each.values()].map(({ name }) => name),
-  );
-  const shown = (name: string, value: unknown) =>
-    names.get(`${name} ${String(value)}`) ?? shownValue(page, value, name);
   return [...each.values()].map(({ name, was, is, isNew }) => ({
     name,
-    was: shown(name, was),
-    is: shown(name, is),
+    was: savedValue(page, names, name, was),
+    is: savedValue(page, names, name, is),
     isNew,
   }));
 }
 
-/** Resolves to the names of partners that a change names by their id. */
-async function namesOf(page: PageRequest, fields: readonly string[]) {
-  if (!fields.includes('grantedTo')) return new Map<string, string>();
-  const partners = await knownPartners(page);
-  return new Map(partners.map(({ id, name }) => [`grantedTo ${id}`, name]));
+/** Returns a value with the names of things in place of their ids. */
+function savedValue(page: PageRequest, names: Names, field: string, value: unknown): Shown {
+  const [subject] = subjectsInField(field, value);
+  if (subject === undefined) return shownValue(page, value, field);
+  const named = names.get(subject);
+  return namesInList(field, value, names, page) ?? (named ? nameText(named, page.words) : subject);
 }
 
 function savedHtml({ words, format }: PageRequest, saved: readonly Saved[]) {

@@ -8,13 +8,16 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 export function shownValue(page: PageRequest, value: unknown, name = ''): Shown {
   const { format } = page;
   if (value === null || value === undefined) return null;
-  if (typeof value === 'number') return numberText(page, value);
+  if (typeof value === 'number') return isId(name) ? String(value) : numberText(page, value);
   if (value instanceof Date) return format.time(value);
   if (Array.isArray(value)) return format.list(value.map((one) => wordOf(page, one, name)));
   return typeof value === 'string' && TIME.test(value)
     ? format.time(new Date(value))
     : wordOf(page, value, name);
 }
+
+/** Returns whether the numbers of a field name things: they have no separators. */
+export const isId = (field: string) => /^(id|revision|event)$|Ids?$/.test(field);
 
 const numberText = ({ format }: PageRequest, value: number) =>
   Number.isInteger(value) ? format.number(value) : format.money(value, null);

@@ -36,6 +36,7 @@ export const showEvents: Show = async (page) => {
     tabs: LISTS.map((list) => tabOf(page, list, list === current, lists[list].length)),
     parts: [
       filterHtml(page, current),
+      current === 'upcoming' && shown.length === 0 && lists.test.length > 0 ? testHint(page) : '',
       eventTable(page, shown.slice((number - 1) * PER_PAGE, number * PER_PAGE), now),
       pagesHtml(page, number, last),
     ],
@@ -122,6 +123,10 @@ const filterHtml = ({ query, words }: PageRequest, when: List) =>
     <button>${words.eventList.show}</button>
     !${query['q'] ? link(listAddress(when, undefined), words.eventList.showAll).text : ''}
   </form>`;
+
+/** Somebody whose only events are tests finds them in another list. */
+const testHint = ({ words, query }: PageRequest) =>
+  html`<p>!${link(listAddress('test', query['q']), words.eventList.testsAreElsewhere).text}</p>`;
 
 function eventTable(page: PageRequest, events: readonly EventSale[], now: Date) {
   const { words, format, query } = page;

@@ -45,11 +45,13 @@ function saleState(
   return ticketsState(sale, words, format);
 }
 
+/** Sold out is only an event without seats. One whose seats nobody can buy now says why. */
 function ticketsState(sale: SaleOfEvent, words: Words, format: Format): [Tone, string] {
   const { states } = words.event;
   if (sale.active === 0) return ['warn', states.offSale];
   if (sale.open > 0 && sale.openLeft > 0) return ['ok', states.onSale];
-  if (sale.open > 0) return ['warn', soldOut(sale, words, format)];
+  if (sale.left <= 0) return ['warn', soldOut(sale, words, format)];
+  if (sale.opensAt === null && sale.active < sale.tickets) return ['warn', states.partlyOff];
   return sale.opensAt ? ['quiet', states.opens(format.timeText(sale.opensAt))] : ['quiet', states.ended];
 }
 

@@ -1,3 +1,4 @@
+import { maskPassCodes } from '@floodgate/contract';
 import { passReferenceIn } from '@floodgate/registrations/console';
 import { InvalidInput } from '@floodgate/service';
 import { html } from 'ghtml';
@@ -89,12 +90,26 @@ async function foundHtml(page: PageRequest, text: string, found: Found) {
         head: people.columns.event,
         cell: ({ eventId }) => link(`/events/${eventId}`, events.get(eventId)!.name),
       },
-      { head: people.columns.ticket, cell: (hit) => events.get(hit.eventId)!.tickets.get(hit.ticketId) },
+      { head: people.columns.ticket, cell: (hit) => ticketHtml(hit, events, page) },
       { head: people.columns.partner, cell: (hit) => sellerHtml(hit, partners, page) },
       { head: people.columns.state, cell: ({ state }) => registrationChip(state, words) },
     ],
   })}
   !${pager(words, pageAt('before', previous), pageAt('after', cursor))}`;
+}
+
+/** Returns the ticket, when it was sold and its pass: two seats of one person differ in nothing else. */
+function ticketHtml(
+  { eventId, ticketId, reservedAt, passReference }: Hit,
+  events: ReadonlyMap<number, EventNames>,
+  { format }: PageRequest,
+) {
+  const { tickets, timeZone } = events.get(eventId)!;
+  const sold = format.inZone(timeZone).exactTime(reservedAt);
+  return new Html(
+    html`${tickets.get(ticketId) ?? ''}!${sold ? html`<br /><span class="soft">!${sold.text}</span>` : ''}
+    !${passReference === null ? '' : html`<br /><code>${maskPassCodes(passReference)}</code>`}`,
+  );
 }
 
 /** Returns the name of a person as a link, with the address and the phone number. */

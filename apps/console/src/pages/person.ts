@@ -149,11 +149,14 @@ function mailRow(mail: Mail, page: PageRequest) {
   const { kind, state, sentAt, queuedAt, why, reason, steps } = mail;
   const because =
     why === null ? '' : html`<br />${whyText(why, words)} <span class="soft">${codeText(reason)}</span>`;
+  const now = state === 'sent' && sentAt ? sentAt : queuedAt;
+  const before =
+    state !== 'sent' && sentAt ? html` · ${words.people.sentBefore(format.timeText(sentAt))}` : '';
   const remedy = steps.length > 0 ? html`<br /><span class="soft">${remedyText(steps, words)}</span>` : '';
   const buttons = mailButtons(mail, page).text;
   return new Html(
     html`<strong>${words.messages.kinds[kind]}</strong> !${mailChip(state, words).text}
-      <span class="soft">· !${format.time(sentAt ?? queuedAt)!.text}</span> !${because} !${remedy}
+      <span class="soft">· !${format.time(now)!.text}!${before}</span> !${because} !${remedy}
       !${buttons && html`<br /><span class="actions">!${buttons}</span>`}`,
   );
 }

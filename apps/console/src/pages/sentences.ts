@@ -1,9 +1,10 @@
 import { differencesOf, type AuditEntry } from '@floodgate/audit';
 import { html } from 'ghtml';
+import { isId } from '../forms/shown.ts';
 import type { Format } from '../view/format.ts';
 import { Html, shownHtml, type Shown } from '../view/html.ts';
 import { fieldWords, valueWords, type Sentence, type Words } from '../words/index.ts';
-import { actorHtml, roleText, SUBJECT_FIELDS, subjectHtml, type Names } from './subjects.ts';
+import { actorHtml, namesInList, roleText, SUBJECT_FIELDS, subjectHtml, type Names } from './subjects.ts';
 
 // The sentences of the audit log are in the catalogue, by action. This fills their places.
 
@@ -122,15 +123,21 @@ export const fieldText = (name: string, words: Words) =>
 
 /** Returns a value of an entry in words. */
 export function valueHtml(name: string, value: unknown, telling: Telling): Shown {
-  const { names, words, format } = telling;
+  const { names, words } = telling;
   if (value === null || value === undefined || value === '') return words.audit.empty;
   if (typeof value === 'string') return stringHtml(name, value, telling);
   if (typeof value === 'boolean') return valueWords(words, String(value));
-  if (typeof value !== 'number') return objectText(value, telling);
+  if (typeof value !== 'number')
+    return namesInList(name, value, names, telling) ?? objectText(value, telling);
+  return numberHtml(name, value, telling);
+}
+
+function numberHtml(name: string, value: number, { names, words, format }: Telling): Shown {
   const kind = SUBJECT_FIELDS[name];
+  if (kind !== undefined) return subjectHtml(`${kind}:${value}`, names, words);
   // The entry does not say in which currency.
   if (name === 'price') return format.money(value, null);
-  return kind === undefined ? format.number(value) : subjectHtml(`${kind}:${value}`, names, words);
+  return isId(name) ? String(value) : format.number(value);
 }
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;

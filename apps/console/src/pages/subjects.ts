@@ -17,6 +17,37 @@ export const SUBJECT_FIELDS: Readonly<Record<string, string>> = {
   grantedTo: 'partner',
 };
 
+/** Fields of changes with the ids of several such things. */
+const LIST_FIELDS: Readonly<Record<string, string>> = {
+  gates: 'gate',
+  tickets: 'ticket',
+  stoppedTickets: 'ticket',
+};
+
+/** Returns the things that a field of a change names by their ids. */
+export function subjectsInField(field: string, value: unknown): string[] {
+  const kind = SUBJECT_FIELDS[field] ?? LIST_FIELDS[field];
+  const ids: unknown[] = Array.isArray(value) ? value : [value];
+  return kind === undefined ? [] : ids.flatMap((id) => (typeof id === 'number' ? [`${kind}:${id}`] : []));
+}
+
+/** Returns the names of several things in place of their ids. Undefined: it is no list of ids. */
+export function namesInList(
+  field: string,
+  value: unknown,
+  names: Names,
+  { words, format }: Pick<PageRequest, 'words' | 'format'>,
+) {
+  const subjects = subjectsInField(field, value);
+  if (!Array.isArray(value) || subjects.length === 0) return undefined;
+  return format.list(
+    subjects.map((subject) => {
+      const named = names.get(subject);
+      return named ? nameText(named, words) : unknownText(subject, words);
+    }),
+  );
+}
+
 /** The page of a thing, by its kind. */
 const PAGES: Readonly<Record<string, (id: string, named: NamedSubject) => string>> = {
   event: (id) => `/events/${id}`,
@@ -50,10 +81,7 @@ export async function namesIn(page: PageRequest, entries: readonly AuditEntry[])
 
 function subjectsIn({ actor, subject, eventId, before, after }: AuditEntry): string[] {
   const inStates = [before, after].flatMap((state) =>
-    Object.entries(SUBJECT_FIELDS).flatMap(([field, kind]) => {
-      const id = state?.[field];
-      return typeof id === 'number' ? [`${kind}:${id}`] : [];
-    }),
+    Object.entries(state ?? {}).flatMap(([field, value]) => subjectsInField(field, value)),
   );
   return [subject, actor, ...(eventId === null ? [] : [`event:${eventId}`]), ...inStates];
 }
@@ -65,15 +93,24 @@ export function actorHtml(actor: string, names: Names, words: Words): Shown {
   return actor.startsWith('partner:') ? subjectHtml(actor, names, words) : actor;
 }
 
+function unknownText(subject: string, { audit: { kinds } }: Words) {
+  const [kind = '', id = ''] = subject.split(/:(.*)/s);
+  return `${Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : kind} ${id}`;
+}
+
 /** Returns the name of a thing with a link. A thing that is gone has its kind and its id. */
 export function subjectHtml(subject: string, names: Names, words: Words): Shown {
   const [kind = '', id = ''] = subject.split(/:(.*)/s);
   const named = names.get(subject);
-  const { kinds } = words.audit;
-  const kindText = Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : kind;
-  if (!named) return `${kindText} ${id}`;
+  if (!named) return unknownText(subject, words);
   const page = PAGES[kind]?.(id, named);
   return page === undefined ? named.name : link(page, nameOf(kind, named, words));
+}
+
+/** Returns the name of a thing. Of a registration, the pass reference without its code. */
+export function nameText(named: NamedSubject, words: Words) {
+  const [kind = ''] = named.subject.split(':', 1);
+  return kind === 'registration' ? maskPassCodes(named.name) : nameOf(kind, named, words);
 }
 
 function nameOf(kind: string, { name, subject }: NamedSubject, { audit, partnerPages }: Words) {

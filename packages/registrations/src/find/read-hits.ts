@@ -32,6 +32,8 @@ export interface Hit extends Person {
   /** The reference of an entry of a waiting list. Null: it is a registration. */
   entry: string | null;
   phoneNumber: string | null;
+  /** Null: it is an entry of a waiting list. */
+  reservedAt: Date | null;
 }
 
 /** A registration as it was found, before its state is read. */
@@ -84,6 +86,7 @@ const hitOf = ({ shardId: _shardId, ...registration }: Found, row: RegistrationR
   ticketId: row.ticketId,
   passReference: passReferenceOf(row),
   entry: null,
+  reservedAt: row.reservedAt,
 });
 
 const hitOfEntry = ({ id, ...entry }: FoundEntry): Hit => ({
@@ -92,6 +95,7 @@ const hitOfEntry = ({ id, ...entry }: FoundEntry): Hit => ({
   passReference: null,
   entry: id,
   phoneNumber: null,
+  reservedAt: null,
 });
 
 /** Reads one registration as a hit, also if its seat got another attendee. */

@@ -145,11 +145,13 @@ export const door: typeof en = {
   enrolSteps: 'Richten Sie die Kamera des Geräts auf das Bild. Es öffnet den Scanner mit ausgefülltem Code.',
   enrolTyped: 'Oder öffnen Sie diese Adresse auf dem Gerät, und tippen Sie den Code ein:',
   enrolPlain:
-    'Öffnen Sie /door/ der API auf dem Gerät, und scannen Sie das Bild oder tippen Sie den Code ein.',
+    'Öffnen Sie den Scanner auf dem Gerät (die Adresse Ihres Ticketdienstes mit /door/ dahinter), ' +
+    'und scannen Sie das Bild oder tippen Sie den Code ein.',
   code: 'Code des Scanners',
   codePicture: 'QR-Code, der den Scanner mit dem Code oben öffnet',
   plainPicture: 'QR-Code des Codes oben',
-  codeExpires: (time) => `Der Code gilt einmal, bis ${time}. Nur diese Seite hat ihn.`,
+  codeOnce: 'Dieser Code gilt einmal, zehn Minuten lang.',
+  codeExpires: (time) => `Er gilt bis ${time}. Nur diese Seite hat ihn.`,
   afterEnrol: 'Wenn der Scanner angemeldet ist, steht er in der Liste der Scanner als „Scannt“.',
   revokeAbout: (name) =>
     `${name} wird ab jetzt abgewiesen. Mit Netz löscht seine Seite ihre Daten. Das lässt sich nicht rückgängig machen.`,

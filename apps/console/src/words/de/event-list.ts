@@ -13,6 +13,7 @@ export const eventList: typeof en = {
   show: 'Zeigen',
   showAll: 'Alle zeigen',
   none: 'In dieser Liste steht keine Veranstaltung.',
+  testsAreElsewhere: 'Test-Veranstaltungen stehen im Reiter „Test“.',
   noMatch:
     'Keine Veranstaltung in dieser Liste hat diesen Namen oder Ort. Sehen Sie auf die Zahlen der anderen Listen.',
   event: 'Veranstaltung',

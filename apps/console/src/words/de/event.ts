@@ -23,6 +23,7 @@ export const event: typeof en = {
     archived: 'Archiviert',
     onSale: 'Im Verkauf',
     offSale: 'Nicht im Verkauf',
+    partlyOff: 'Teilweise nicht im Verkauf',
     soldOut: 'Ausverkauft',
     soldOutWaiting: (waiting) => `Ausverkauft · ${waiting} warten`,
     over: 'Vorbei',

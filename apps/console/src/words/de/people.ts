@@ -57,6 +57,7 @@ export const people: typeof en = {
   sameOrder: (reference) => `Gleiche Bestellung ${reference}`,
   facts: 'Registrierung',
   mails: 'E-Mails',
+  sentBefore: (time) => `zuvor gesendet: ${time}`,
   noMails: 'Keine E-Mail zu dieser Registrierung.',
   whatHappened: 'Was geschah',
   by: (name) => `durch ${name}`,

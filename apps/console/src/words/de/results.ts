@@ -12,6 +12,5 @@ export const results: typeof en = {
   found: 'Gefunden',
   passValid: 'Dieser Pass ist gültig',
   passInvalid: 'Dieser Pass ist nicht gültig',
-  scanCode: 'Öffnen Sie /door/ der API auf dem Gerät, und scannen oder tippen Sie den Code.',
   qrOfCode: 'QR-Code des Codes darüber',
 };

@@ -142,11 +142,14 @@ export const door = {
   enrolAbout: 'You get a code for one device, and a picture of it. The code works once, within ten minutes.',
   enrolSteps: 'Point the camera of the device at the picture. It opens the scanner with the code filled in.',
   enrolTyped: 'Or open this address on the device, and type the code:',
-  enrolPlain: 'Open /door/ of the API on the device, and scan the picture or type the code.',
+  enrolPlain:
+    'Open the scanner on the device (the address of your ticket service, followed by /door/), ' +
+    'and scan the picture or type the code.',
   code: 'Code of the scanner',
   codePicture: 'QR code that opens the scanner with the code above',
   plainPicture: 'QR code of the code above',
-  codeExpires: (time: string) => `The code works once, until ${time}. Only this page has it.`,
+  codeOnce: 'This code works once, for 10 minutes.',
+  codeExpires: (time: string) => `It works until ${time}. Only this page has it.`,
   afterEnrol: 'When the scanner is enrolled, the list of scanners shows it as scanning.',
   revokeAbout: (name: string) =>
     `${name} is refused from now on. With a network, its page erases its data. This cannot be undone.`,

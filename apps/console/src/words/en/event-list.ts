@@ -6,6 +6,7 @@ export const eventList = {
   show: 'Show',
   showAll: 'Show all',
   none: 'There are no events in this list.',
+  testsAreElsewhere: 'Test events are in the tab “Test”.',
   noMatch: 'No event in this list has this name or place. Look at the numbers of the other lists.',
   event: 'Event',
   when: 'When',

@@ -22,6 +22,7 @@ export const event = {
     archived: 'Archived',
     onSale: 'On sale',
     offSale: 'Off sale',
+    partlyOff: 'Partly off sale',
     soldOut: 'Sold out',
     soldOutWaiting: (waiting: string) => `Sold out · ${waiting} waiting`,
     over: 'Over',

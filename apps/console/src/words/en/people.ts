@@ -56,6 +56,7 @@ export const people = {
   sameOrder: (reference: string) => `Same order ${reference}`,
   facts: 'Registration',
   mails: 'E-mails',
+  sentBefore: (time: string) => `sent before: ${time}`,
   noMails: 'No e-mail about this registration.',
   whatHappened: 'What happened',
   by: (name: string) => `by ${name}`,

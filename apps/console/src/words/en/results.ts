@@ -11,6 +11,5 @@ export const results = {
   found: 'What was found',
   passValid: 'This pass is valid',
   passInvalid: 'This pass is not valid',
-  scanCode: 'Open /door/ of the API on the device, and scan or type the code.',
   qrOfCode: 'QR code of the code above',
 };
