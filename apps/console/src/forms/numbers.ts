@@ -8,7 +8,7 @@ const GROUPED: Readonly<Record<Language, RegExp>> = {
 
 /**
  * Returns the number that a person of this language typed, as operations take it: "5000" for "5.000" in German
- * and for "5,000" in English. What means another number in that language stays as it is, and is refused.
+ * and for "5,000" in English. A text that means another number in that language stays as it is, and is refused.
  */
 export const wholeText = (text: string, language: Language) =>
   text.trim().replace(GROUPED[language], (grouped) => grouped.replaceAll(/\D/g, ''));

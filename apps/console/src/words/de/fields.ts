@@ -207,6 +207,8 @@ export const fields: Record<string, FieldWords> = {
   archived: { label: 'Im Archiv', hint: '' },
   contact: { label: 'Kontaktadresse', hint: '' },
   endedHolds: { label: 'Beendete Warenkörbe', hint: '' },
+  endedEntries: { label: 'Beendete Einträge von Wartelisten', hint: '' },
+  stoppedTickets: { label: 'Gestoppte Tickets', hint: '' },
   calledOff: { label: 'Abgesagt', hint: '' },
   notified: { label: 'Benachrichtigte Personen', hint: '' },
   mailsQueued: { label: 'E-Mails', hint: '' },

@@ -168,6 +168,8 @@ export const fields: Record<string, FieldWords> = {
   archived: { label: 'In the archive', hint: '' },
   contact: { label: 'Contact address', hint: '' },
   endedHolds: { label: 'Baskets that ended', hint: '' },
+  endedEntries: { label: 'Entries of waiting lists that ended', hint: '' },
+  stoppedTickets: { label: 'Tickets taken off sale', hint: '' },
   calledOff: { label: 'Called off', hint: '' },
   notified: { label: 'People told', hint: '' },
   mailsQueued: { label: 'E-mails', hint: '' },
