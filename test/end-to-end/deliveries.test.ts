@@ -10,6 +10,7 @@ import { attendee, PartnerClient } from '../harness/partner-client.ts';
 import { fetchPassKeys, readQrCode } from '../harness/passes.ts';
 import { keepPrivate } from '../harness/private-data.ts';
 import {
+  readCli,
   runCli,
   startApiProcess,
   startDeliveryProcess,
@@ -89,7 +90,7 @@ test('registered, confirmed, the attendee has a pass that opens the door, the pa
   for (const { body, headers } of receiver.deliveries)
     expect((new Webhook(secret).verify(body, headers) as Told).type).toBe('event.changes');
 
-  const status = async () => JSON.parse((await runCli(env, 'queue', 'status', '--json')).output) as unknown;
+  const status = () => readCli(env, 'queue', 'status');
   const nothingLeft = {
     consumers: 1,
     behind: 0,
@@ -162,8 +163,7 @@ test('four callers confirm each hold at two APIs under load: journal, list, webh
     WEBHOOK_ALLOW_PRIVATE: 'true',
   });
   await waitUntil('everything is delivered', async () => {
-    const { output } = await runCli(env, 'queue', 'status', '--json');
-    const { deliveries } = JSON.parse(output) as {
+    const { deliveries } = (await readCli(env, 'queue', 'status')) as {
       deliveries: Record<'mail' | 'webhook', { behind: number }>;
     };
     return deliveries.mail.behind + deliveries.webhook.behind === 0;

@@ -135,14 +135,28 @@ export async function startDeliveryProcess(env: Environment): Promise<ServicePro
  * The tests of the end of such a process use startProcess.
  */
 export async function runCli(env: Environment, ...args: string[]): Promise<{ code: number; output: string }> {
+  const { code, output } = await collectCli(env, args);
+  return { code, output };
+}
+
+/** Runs the command with `--json` and resolves to the document, also of a command that then says what is wrong. */
+export async function readCli(env: Environment, ...args: string[]): Promise<unknown> {
+  const { printed } = await collectCli(env, [...args, '--json']);
+  return JSON.parse(printed);
+}
+
+/** `printed`: what the command wrote to stdout. `output`: that and its failure. */
+async function collectCli(env: Environment, args: readonly string[]) {
   // The start of a service does not load it.
   const program = await import('@floodgate/cli/program');
   keepPasswordsPrivate(env);
   let output = '';
-  const collected = { write: (text: string) => (output += text) };
-  const code = await program.runCli(args, { env, stdout: collected, stderr: collected });
+  let printed = '';
+  const stdout = { write: (text: string) => ((output += text), (printed += text)) };
+  const stderr = { write: (text: string) => (output += text) };
+  const code = await program.runCli(args, { env, stdout, stderr });
   assertNothingPrivate('the output of the cli', logOf('cli', output));
-  return { code, output };
+  return { code, output, printed };
 }
 
 function assertRunning({ child, output }: ServiceProcess): void {
