@@ -102,8 +102,12 @@ export const resendMailAction = defineAction({
       );
     await lockEnabled(db, eventId);
     const queue = { shardId, eventId, kind };
+    const { sentAt = null } = (await findDelivery(db, queue, String(serial))) ?? {};
     await requeue(db, queue, String(serial));
-    note(`registration:${serial}`, { after: { mail: 'queued' } });
+    // The delivery keeps only the time of the last one.
+    note(`registration:${serial}`, {
+      after: { mail: 'queued', kind, ...(sentAt && { sentBefore: sentAt }) },
+    });
     return { passReference, state: 'queued' as const };
   },
 });

@@ -53,6 +53,10 @@ export async function readMailsOf(db: Database, { shardId, eventId, serials }: S
   });
 }
 
+/** An earlier time at which an e-mail was sent, which the audit log has: the delivery keeps only the last one. */
+export const sentBefore = (serial: number, kind: string, at: Date) =>
+  mailFact({ serial, kind, state: 'sent', reason: null, sentAt: at, at });
+
 function mailFact({ serial, kind, state, reason, at }: MailRow): StoryFact {
   const because = reason === null ? '' : ` (${reason})`;
   const facts = { mail: kind, state, ...(reason !== null && { reason }) };

@@ -3,7 +3,13 @@ import { formatPassReference } from '@floodgate/contract';
 import type { Database } from '@floodgate/database';
 import { findByPassReference } from '@floodgate/registrations/list';
 import { sql } from 'kysely';
-import { readAdmissionsOf, readMailsOf, readRefusedScansOf, type StoryFact } from './story-sources.ts';
+import {
+  readAdmissionsOf,
+  readMailsOf,
+  readRefusedScansOf,
+  sentBefore,
+  type StoryFact,
+} from './story-sources.ts';
 
 /** The kind of the step, for callers that say it in another language than `what`. */
 export type StoryKind =
@@ -63,12 +69,23 @@ export async function readStory(db: Database, passReference: string, showsAuthor
   const referenceOf = new Map(stages.map((stage) => [stage.serial, stage.passReference]));
   const serials = [...referenceOf.keys()];
   const entries: StoryEntry[] = [];
-  for (const stage of stages) entries.push(...(await entriesOf(db, stage, showsAuthors ? partner : null)));
+  const facts: StoryFact[] = [];
+  for (const stage of stages) {
+    const audited = showsAuthors ? await auditEntriesOf(db, stage) : [];
+    entries.push(...entriesOf(stage, showsAuthors ? partner : null, audited));
+    facts.push(...audited.flatMap(({ mailBefore }) => mailBefore ?? []));
+  }
   for (const read of [readMailsOf, readAdmissionsOf, readRefusedScansOf])
-    for (const { serial, ...fact } of await read(db, { shardId, eventId, serials }))
-      entries.push({ ...fact, by: null, passReference: referenceOf.get(serial)! });
+    facts.push(...(await read(db, { shardId, eventId, serials })));
+  for (const { serial, ...fact } of withoutTwice(facts))
+    entries.push({ ...fact, by: null, passReference: referenceOf.get(serial)! });
   return entries.toSorted((one, other) => one.at.getTime() - other.at.getTime());
 }
+
+/** Returns facts without those that are there already. An e-mail that waits to be sent again is in two sources. */
+const withoutTwice = (facts: readonly StoryFact[]) => [
+  ...new Map(facts.map((fact) => [JSON.stringify(fact), fact])).values(),
+];
 
 async function nameOf(db: Database, partnerId: number) {
   const found = db.selectFrom('partners').select('name').where('id', '=', partnerId);
@@ -104,9 +121,8 @@ async function readStages(
 }
 
 /** Returns what happened to one registration of the seat. `partner` null: authors are not shown. */
-async function entriesOf(db: Database, stage: Stage, partner: string | null): Promise<StoryEntry[]> {
+function entriesOf(stage: Stage, partner: string | null, audited: readonly Audited[]): StoryEntry[] {
   const { passReference, reservedAt, finishedAt, batch, cancelledAt } = stage;
-  const audited = partner === null ? [] : await auditEntriesOf(db, stage);
   const authorOf = (action: string) => audited.find((entry) => entry.action === action)?.by ?? partner;
   const of = { passReference, facts: {} };
   const entries: StoryEntry[] = [
@@ -115,7 +131,7 @@ async function entriesOf(db: Database, stage: Stage, partner: string | null): Pr
       : { ...of, at: reservedAt, kind: 'sold', what: 'sold', by: partner },
     ...audited
       .filter(({ action }) => !ENDINGS.includes(action))
-      .map(({ action: _action, ...entry }): StoryEntry => ({ ...entry, passReference })),
+      .map(({ action: _action, mailBefore: _mailBefore, ...entry }) => ({ ...entry, passReference })),
   ];
   if (finishedAt && batch === 'confirmed')
     entries.push({ ...of, at: finishedAt, kind: 'confirmed', what: 'confirmed', by: null });
@@ -148,15 +164,30 @@ function endingOf(
 /** The actions that the end of a registration tells. */
 const ENDINGS = ['registration.cancel', 'registration.replace'];
 
+/** An entry of the audit log about a registration. */
+type Audited = Omit<StoryEntry, 'passReference'> & {
+  action: string;
+  /** The e-mail that was sent before it was queued again. */
+  mailBefore: StoryFact | undefined;
+};
+
 /** Returns what operators and the partner did to a registration, as the audit log has it. */
-async function auditEntriesOf(db: Database, { serial }: Stage) {
+async function auditEntriesOf(db: Database, { serial }: Stage): Promise<Audited[]> {
   const entries = await readAuditLog(db, { subject: `registration:${serial}`, limit: MOST_AUDIT_ENTRIES });
   return entries.map(({ at, actor: by, action, after }) => ({
     at,
     by,
     action,
+    mailBefore: mailBefore(serial, after),
     ...wordsOfAction(action, after),
   }));
+}
+
+function mailBefore(serial: number, after: Record<string, unknown> | null | undefined) {
+  const { kind, sentBefore: at } = after ?? {};
+  return typeof kind === 'string' && typeof at === 'string'
+    ? sentBefore(serial, kind, new Date(at))
+    : undefined;
 }
 
 function wordsOfAction(

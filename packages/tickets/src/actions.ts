@@ -3,7 +3,7 @@ import { defineAction, Flag, Id, instantOrNull, Name, Seats, text } from '@flood
 import { typedAs } from '@floodgate/audit/input';
 import { decimalsOf, MAX_PRICE, priceRule } from '@floodgate/events/currency';
 import { Failure } from '@floodgate/service/failure';
-import { allocate, assertEnough, LIST_OR_ALLOCATIONS, listAllocations } from './allocations.ts';
+import { allocate, assertRoom, LIST_OR_ALLOCATIONS } from './allocations.ts';
 import {
   assertMayBeOnSale,
   createTicket,
@@ -90,18 +90,14 @@ export const updateTicketAction = defineAction({
       ? checkSettings({ ...settings, ...(lastModifiedBy !== undefined && { lastModifiedBy }) })
       : { ticketId: 'nothing to change; give at least one setting' };
   },
-  refusals: {
-    sales_window_is_ordered: ORDER_RULE,
-    no_seat_is_sold_twice: 'the capacity cannot be less than the number of seats that are taken already',
-  },
+  refusals: { sales_window_is_ordered: ORDER_RULE },
   run: async (db, { ticketId, lastModifiedBy = DEFAULT_AUTHOR, withHolds, ...settings }, note) => {
     const before = await lockTicket(db, ticketId);
+    if (settings.capacity !== undefined) await assertRoom(db, before.shardId, before, settings.capacity);
     if (settings.active !== undefined) await switchAlone(db, before);
     const ticket = await updateTicket(db, before, settings, lastModifiedBy);
     await assertMayBeOnSale(db, ticket);
     if (ticket.allocated && ticket.offerHours !== null) throw new Failure(LIST_OR_ALLOCATIONS);
-    if (ticket.allocated && ticket.capacity < before.capacity)
-      assertEnough(ticket, await listAllocations(db, before.shardId, [ticketId]));
     const [wasSoldOut, isSoldOut] = [before, ticket].map(({ taken, capacity }) => taken === capacity);
     if (wasSoldOut !== isSoldOut) await publishTicketState(db, before);
     const ended = withHolds ? { endedHolds: await endHolds(db, before.shardId, [ticketId]) } : {};

@@ -92,8 +92,25 @@ async function countTaken(db: Database, shard: number, ticket: number, partner: 
   return rows[0]!.taken;
 }
 
+/** Throws Failure if a ticket cannot have so few seats: more are taken, or reserved for partners. */
+export async function assertRoom(
+  db: Database,
+  shardId: number,
+  { id, taken, allocated, ...ticket }: Ticket,
+  capacity: number,
+) {
+  if (capacity >= ticket.capacity) return;
+  const reserved = allocated ? sumUnsold(await listAllocations(db, shardId, [id])) : 0;
+  if (capacity >= taken + reserved) return;
+  throw new Failure(
+    reserved === 0
+      ? `the capacity cannot be less than ${taken}, the number of seats that are taken already`
+      : `the capacity cannot be less than ${taken + reserved}: ${taken} seats are taken, and ${reserved} more are reserved`,
+  );
+}
+
 /** Throws Failure if a ticket has fewer seats left than are reserved. */
-export function assertEnough({ capacity, taken }: Ticket, allocations: readonly Allocation[]) {
+function assertEnough({ capacity, taken }: Ticket, allocations: readonly Allocation[]) {
   const reserved = sumUnsold(allocations);
   if (capacity - taken < reserved)
     throw new Failure(`${reserved} seats would be reserved, but only ${capacity - taken} are left`);

@@ -17,6 +17,16 @@ type InputOf<Id extends keyof Operations> = Operations[Id] extends { input: infe
   ? Static<Input>
   : never;
 
+/** A box of a form about several fields, which the operation does not know. */
+export interface FormBox {
+  /** Its text is that of the field with this name. */
+  name: string;
+  /** It is shown if all of these fields have a value. */
+  of: readonly string[];
+  /** Returns what the form means if the box is checked. */
+  apply: (given: Texts) => Texts;
+}
+
 /** A form's words about its effect. */
 export interface FormFacts {
   /** Resolves to sentences above the fields: whom and what it is about, how many, and what follows. */
@@ -39,6 +49,8 @@ export interface FormPart<Field extends string = string> extends FormFacts {
   fields: readonly Field[];
   /** Those of them that it asks for although a link gives them: the link only fills them. */
   proposed?: readonly Field[];
+  /** Checked at first. */
+  box?: FormBox;
 }
 
 /** The form of an operation. Without one, the form asks for every field of the operation. */

@@ -2,7 +2,9 @@ import type { PageRequest } from '../add-page.ts';
 import { address, type Texts } from '../view/html.ts';
 import { pathOf } from '../view/path-of.ts';
 import type { FormDefinitions } from './definitions.ts';
+import { WAS } from './sent.ts';
 import { eventName, eventOf, partnerName, sentTo } from './subjects.ts';
+import { movedAlike } from './times.ts';
 
 /** The page with the partners that may sell an event. */
 const sellersPath = (eventId: string) => `/events/${eventId}/partners`;
@@ -12,6 +14,13 @@ const aboutWith = (follows: (page: PageRequest) => string) => async (page: PageR
   await eventName(page, given),
   follows(page),
 ];
+
+/** Returns the fields with the end as far from the start as before, if only the start was changed. */
+function withEndMoved(given: Texts): Texts {
+  const { startsAt = '', endsAt = '', [`${WAS}startsAt`]: was = '' } = given;
+  if (startsAt === was || endsAt !== given[`${WAS}endsAt`]) return given;
+  return { ...given, endsAt: movedAlike(endsAt, was, startsAt) };
+}
 
 export const eventForms = {
   eventCreate: {
@@ -23,6 +32,7 @@ export const eventForms = {
     parts: {
       place: {
         fields: ['name', 'venue', 'startsAt', 'endsAt', 'timeZone'],
+        box: { name: 'movesEnd', of: ['startsAt', 'endsAt'], apply: withEndMoved },
         about: async (page, given) => {
           const sent = page.format.number(await sentTo(page, given));
           return [await eventName(page, given), page.words.about.place(sent)];
@@ -40,6 +50,7 @@ export const eventForms = {
   },
   eventNotifyHolders: {
     concerns: sentTo,
+    hasWork: async (page, given) => (await sentTo(page, given)) > 0,
     about: async (page, given) => {
       const event = await eventOf(page, given);
       const sent = page.format.number(await sentTo(page, given));

@@ -1,4 +1,4 @@
-import { Id } from '@floodgate/audit';
+import { Flag, Id } from '@floodgate/audit';
 import { html } from 'ghtml';
 import type { PageRequest } from '../add-page.ts';
 import { mayOpen } from '../operations.ts';
@@ -110,8 +110,24 @@ async function fieldsOf(page: PageRequest, asked: Asked, given: Texts, { carried
     const text = typedText(field, given) ?? was ?? '';
     fields.push({ ...field, was, text, problem: problem.invalid[name], isFirst: name === first });
   }
-  return fields;
+  const box = asked.part?.box;
+  return box && box.of.every((name) => fields.find((one) => one.name === name)?.was)
+    ? [...fields, boxField(asked, box.name, given)]
+    : fields;
 }
+
+/** Returns a box that is checked until somebody takes the mark away. */
+const boxField = ({ operation }: Asked, name: string, given: Texts): Field => ({
+  operationId: operation.id,
+  name,
+  schema: Flag,
+  isRequired: false,
+  choices: undefined,
+  was: undefined,
+  text: given[name] ?? (given[ASKED + name] === undefined ? 'true' : ''),
+  problem: undefined,
+  isFirst: false,
+});
 
 /** Resolves to whether a field names something of an event that is not known yet. */
 async function isAfterEvent(page: PageRequest, { operation }: Asked, name: string, given: Texts) {

@@ -104,12 +104,18 @@ interface Submitted {
   given: Texts;
 }
 
+/** Returns what a form means by its fields and its box. */
+function meantBy({ part }: Asked, given: Texts) {
+  const box = part?.box;
+  return box && given[box.name] === 'true' ? box.apply(given) : given;
+}
+
 /** Runs the operation of a form, and answers with what comes next. */
 async function done({ db }: ConsoleContext, reply: FastifyReply, { page, asked, given }: Submitted) {
   const { operation, definition } = asked;
   const back = pathOf(given['back']);
   await assertTyped(page, asked, given);
-  const changed = changedFields(page, asked, given);
+  const changed = changedFields(page, asked, meantBy(asked, given));
   if (definition.previews) {
     const preview = askedOf(page.operations)({ id: definition.previews });
     return sendPage(reply, await formPage(page, preview, { ...given, ...changed }));

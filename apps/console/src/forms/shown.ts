@@ -8,7 +8,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 export function shownValue(page: PageRequest, value: unknown, name = ''): Shown {
   const { format } = page;
   if (value === null || value === undefined) return null;
-  if (typeof value === 'number') return isId(name) ? String(value) : numberText(page, value);
+  if (typeof value === 'number') return numberText(page, value, name);
   if (value instanceof Date) return format.time(value);
   if (Array.isArray(value)) return format.list(value.map((one) => wordOf(page, one, name)));
   return typeof value === 'string' && TIME.test(value)
@@ -19,8 +19,13 @@ export function shownValue(page: PageRequest, value: unknown, name = ''): Shown 
 /** Returns whether the numbers of a field name things: they have no separators. */
 export const isId = (field: string) => /^(id|revision|event)$|Ids?$/.test(field);
 
-const numberText = ({ format }: PageRequest, value: number) =>
-  Number.isInteger(value) ? format.number(value) : format.money(value, null);
+/** Returns whether the numbers of a field are amounts of money: they have decimals, also if these are zero. */
+export const isMoney = (field: string) => field === 'price';
+
+function numberText({ format }: PageRequest, value: number, name: string) {
+  if (isId(name)) return String(value);
+  return isMoney(name) || !Number.isInteger(value) ? format.money(value, null) : format.number(value);
+}
 
 const wordOf = ({ words }: PageRequest, value: unknown, name: string) =>
   valueWords(words, typeof value === 'string' ? value : JSON.stringify(value), name);

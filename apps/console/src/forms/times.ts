@@ -22,3 +22,15 @@ export function instantText(text: string, zone: string) {
     return text;
   }
 }
+
+/**
+ * Returns a time of a form moved by as much as another one was, on the clock: a week is a week, although it can
+ * have an hour more. A text that is no time stays as it is.
+ */
+export function movedAlike(text: string, from: string, to: string) {
+  if (![text, from, to].every((one) => LOCAL.test(one))) return text;
+  const [time, start, end] = [text, from, to].map((one) =>
+    Temporal.PlainDateTime.from(one.replace(' ', 'T')),
+  );
+  return time!.add(start!.until(end!)).toString();
+}

@@ -46,7 +46,10 @@ const showAudit: Show = async (page) => {
     about: audit.about,
     parts: [
       await filterHtml(page, given),
-      card('', (subject ?? '') + (await changesHtml(page, entries, names, { withUndo }))),
+      card(
+        '',
+        (subject ?? '') + (await changesHtml(page, entries, names, { withUndo, empty: words.audit.none })),
+      ),
       links.length > 0 ? html`<p class="actions">!${links.join(' ')}</p>` : '',
     ],
   };

@@ -21,7 +21,7 @@ export async function changesHtml(
   page: PageRequest,
   entries: readonly AuditEntry[],
   names: Names,
-  { withUndo = false, empty = page.words.audit.none }: ChangesOptions = {},
+  { withUndo = false, empty = page.words.audit.noneYet }: ChangesOptions = {},
 ) {
   if (entries.length === 0) return html`<p class="none">${empty}</p>`;
   // After a form, the top of the page has the button.

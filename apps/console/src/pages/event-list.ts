@@ -153,8 +153,9 @@ function eventTable(page: PageRequest, events: readonly EventSale[], now: Date) 
 const nameCell = ({ id, name, venue }: Event, noPlace: string) =>
   new Html(
     html`<span
-      ><a href="/events/${id}"><strong>${name}</strong></a
-      ><br /><span class="soft">${venue ?? noPlace}</span></span
+      ><a href="/events/${id}"
+        ><strong><bdi>${name}</bdi></strong></a
+      ><br /><bdi class="soft">${venue ?? noPlace}</bdi></span
     >`,
   );
 

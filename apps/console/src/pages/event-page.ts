@@ -30,19 +30,25 @@ export interface EventPageRequest extends PageRequest {
   sellers: readonly Seller[];
 }
 
+/** Resolves to the context of a page of an event. */
+export async function ofEvent(page: PageRequest): Promise<EventPageRequest> {
+  const { read, operations, params } = page;
+  const { eventId } = params;
+  const event = (await read(operations.eventShow, { eventId }))!;
+  const [tickets = [], sellers = []] = await Promise.all([
+    read(operations.ticketList, { eventId }),
+    read(operations.eventPartners, { eventId }),
+  ]);
+  return { ...page, event, tickets, sellers };
+}
+
 /** Returns a page of an event: with its head, its tabs, and what `show` returns. */
 export const eventPage =
   (tab: EventTab, show: (page: EventPageRequest) => Promise<Pick<Page, 'parts'> & Partial<Page>>): Show =>
-  async (page) => {
-    const { read, operations, params } = page;
-    const { eventId } = params;
-    const event = (await read(operations.eventShow, { eventId }))!;
-    const [tickets = [], sellers = []] = await Promise.all([
-      read(operations.ticketList, { eventId }),
-      read(operations.eventPartners, { eventId }),
-    ]);
-    const head = eventHead(page, event, tickets, tab, sellers);
-    return { ...head, ...(await show({ ...page, event, tickets, sellers })) };
+  async (request) => {
+    const page = await ofEvent(request);
+    const head = eventHead(page, page.event, page.tickets, tab, page.sellers);
+    return { ...head, ...(await show(page)) };
   };
 
 /** Returns the head of the pages of an event. */

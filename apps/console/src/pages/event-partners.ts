@@ -36,8 +36,9 @@ function sellersHtml(page: EventPageRequest) {
       { head: texts.keys, cell: ({ openKeys }) => openKeys },
       {
         head: '',
-        cell: ({ partnerId, partner }) =>
+        cell: ({ partnerId, partner, openKeys, disabledAt }) =>
           together(
+            openKeys > 0 || disabledAt ? NOTHING : issueKeyLink(page, { partnerId, partner }),
             allocateLink(page, partnerId, partner),
             action(operations.eventRevoke, { eventId: event.id, partnerId }, texts.revoke, {
               kind: 'danger',
@@ -53,6 +54,16 @@ function stateChipOf({ disabledAt, openKeys }: Seller, { words: { sellers } }: E
   if (disabledAt) return chip('bad', sellers.disabled);
   return openKeys > 0 ? chip('ok', sellers.maySell) : chip('warn', sellers.noKey);
 }
+
+/** Returns the form that makes a key for an event, or nothing if the operator may not make one. */
+export const issueKeyLink = (
+  { action, operations, event, words }: EventPageRequest,
+  { partnerId, partner }: Pick<Seller, 'partnerId' | 'partner'>,
+) =>
+  action(operations.keyIssue, { partnerId, mode: event.mode }, words.partnerPages.ofKeys.issue, {
+    kind: 'primary',
+    of: partner,
+  });
 
 /** The form asks for the ticket, unless there is only one. */
 function allocateLink(

@@ -1,7 +1,9 @@
+import type { Seller } from '@floodgate/events/console';
 import { saleOf } from '@floodgate/tickets/console';
 import { html } from 'ghtml';
 import { buttonLink, chip, Html, NOTHING, rows, type Tone } from '../view/html.ts';
 import type { EventPageRequest } from './event-page.ts';
+import { issueKeyLink } from './event-partners.ts';
 import { phaseOf } from './event-state.ts';
 
 /** Something about an event that somebody should look at, with what can be done. */
@@ -54,24 +56,16 @@ export const attentionHtml = ({ list, none }: Problems) =>
         ),
       );
 
-function saleProblems({
-  event,
-  tickets,
-  sellers,
-  words,
-  may,
-  action,
-  operations,
-}: EventPageRequest): Problem[] {
+function saleProblems(page: EventPageRequest): Problem[] {
+  const { event, tickets, sellers, words, may, action, operations } = page;
   const { overview } = words;
   if (phaseOf(event, new Date()) === 'past') return [];
-  const toPartners = buttonLink(`/events/${event.id}/partners`, overview.toPartners);
   const open = sellers.filter(({ disabledAt }) => disabledAt === null);
   const problems: Problem[] = [];
   if (open.length === 0)
-    problems.push({ tone: 'bad', mark: overview.sale, text: overview.noSellers, remedy: toPartners });
+    problems.push({ tone: 'bad', mark: overview.sale, text: overview.noSellers, remedy: toPartners(page) });
   else if (open.every(({ openKeys }) => openKeys === 0))
-    problems.push({ tone: 'bad', mark: overview.sale, text: overview.noKeys, remedy: toPartners });
+    problems.push({ tone: 'bad', mark: overview.sale, text: overview.noKeys, remedy: keyOf(page, open) });
   if (!may('tickets:read')) return problems;
   if (tickets.length === 0) {
     const add = action(operations.ticketCreate, { eventId: event.id }, words.tickets.add);
@@ -79,6 +73,16 @@ function saleProblems({
   } else if (tickets.every(({ active }) => !active))
     problems.push({ tone: 'warn', mark: overview.sale, text: overview.allStopped, remedy: NOTHING });
   return problems;
+}
+
+const toPartners = ({ event, words }: EventPageRequest) =>
+  buttonLink(`/events/${event.id}/partners`, words.overview.toPartners);
+
+/** Returns the form that makes the missing key. If several partners lack one, or it is not allowed: their list. */
+function keyOf(page: EventPageRequest, sellers: readonly Seller[]) {
+  const [only] = sellers;
+  const issued = only && sellers.length === 1 ? issueKeyLink(page, only) : NOTHING;
+  return issued === NOTHING ? toPartners(page) : issued;
 }
 
 async function mailProblems({

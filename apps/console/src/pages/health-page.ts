@@ -98,9 +98,9 @@ function backlogHtml({ words: { health }, format }: PageRequest, { work }: Insta
   const ageOf = (ms: number | null) => format.duration(ms ?? 0);
   const sentences = [
     pendingBatches > 0
-      ? health.pending(format.number(pendingBatches), ageOf(oldestPendingMs))
+      ? health.pending(pendingBatches, format.number(pendingBatches), ageOf(oldestPendingMs))
       : health.nothingPending,
-    pendingChanges > 0 && health.changesPending(format.number(pendingChanges)),
+    pendingChanges > 0 && health.changesPending(pendingChanges, format.number(pendingChanges)),
     ...Object.entries(kindsOf(work)).map(([kind, { behind, consumers, oldestMs, oldestRetryMs }]) => {
       const name = health.kinds[kind] ?? kind;
       if (behind === 0) return health.nothingBehind(name);

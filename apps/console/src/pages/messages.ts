@@ -40,7 +40,7 @@ export async function showMessages(page: EventPageRequest) {
   return {
     parts: [
       switchHtml(page, counts),
-      card(messages.failures, await failuresHtml(page)),
+      card(messages.failures, await failuresHtml(page, counts)),
       card(messages.byKind, countsHtml(page, counts)),
       card(messages.previews, previewLinks(page)),
     ],
@@ -106,7 +106,7 @@ function countsHtml({ words, format }: EventPageRequest, { counts, uncounted }: 
 }
 
 /** Returns who did not get an e-mail, why, and what to do. */
-async function failuresHtml(page: EventPageRequest) {
+async function failuresHtml(page: EventPageRequest, { counts }: MailCounts) {
   const { event, query, read, operations, words, format, action } = page;
   const { messages } = words;
   const eventId = event.id;
@@ -118,7 +118,7 @@ async function failuresHtml(page: EventPageRequest) {
   return html`!${listing({
     caption: messages.failures,
     things: failures,
-    empty: messages.noFailures,
+    empty: noFailuresText(page, counts.length > 0),
     format,
     columns: [
       { head: messages.person, cell: (failure) => personHtml(failure, page) },
@@ -133,6 +133,11 @@ async function failuresHtml(page: EventPageRequest) {
   })}
   !${first} !${pager(words, undefined, cursor === null ? undefined : address(path, { after: cursor }))}
   !${failures.length > 0 ? actions(action(operations.jobResend, all, messages.retry)) : ''}`;
+}
+
+function noFailuresText({ event, words: { messages } }: EventPageRequest, isAnySent: boolean) {
+  if (event.mode === 'test') return messages.noFailuresOfTest;
+  return isAnySent ? messages.noFailures : messages.noMails;
 }
 
 const kindHtml = (kind: string, state: Html) => new Html(html`${kind}<br />!${state.text}`);

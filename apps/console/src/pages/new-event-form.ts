@@ -152,19 +152,31 @@ function ticketsHtml(page: PageRequest, form: NewEventForm) {
   );
 }
 
+/** The times of a sale, which most tickets do not have. */
+const SALE_TIMES = ['saleStartsAt', 'saleEndsAt'] as const;
+const TICKET_FACTS = ['title', 'capacity', 'price'] as const;
+
+/** Returns the fields of a ticket. The first one has the examples, and the times are folded away until they are used. */
 function ticketHtml(page: PageRequest, form: NewEventForm, row: number) {
   const { newEvent } = page.words;
-  const fields = TICKET_FIELDS.map((name) =>
+  const fieldOf = (name: (typeof TICKET_FIELDS)[number], attributes: string) =>
     field(page, form, ticketField(row, name), {
       label: newEvent.ticketFields[name],
-      hint: newEvent.ticketHints[name],
-      ...(name.endsWith('At') && { attributes: 'type="datetime-local"' }),
-      ...((name === 'capacity' || name === 'price') && { attributes: 'inputmode="decimal"' }),
-    }),
+      hint: row === 1 || name.endsWith('At') ? newEvent.ticketHints[name] : '',
+      attributes,
+    });
+  const facts = TICKET_FACTS.map((name) => fieldOf(name, name === 'title' ? '' : 'inputmode="decimal"'));
+  const times = SALE_TIMES.map((name) => fieldOf(name, 'type="datetime-local"'));
+  const isOpen = SALE_TIMES.map((name) => ticketField(row, name)).some(
+    (name) => form.given[name] || name in form.invalid,
   );
   return html`<fieldset class="ticket">
     <legend>${newEvent.ticketNumber(page.format.number(row))}</legend>
-    <div class="columns">!${fields}</div>
+    <div class="columns">!${facts}</div>
+    <details !${isOpen ? 'open' : ''}>
+      <summary>${newEvent.saleTimes}</summary>
+      <div class="times columns">!${times}</div>
+    </details>
   </fieldset>`;
 }
 

@@ -60,13 +60,14 @@ const textsOf = (sent: Sent): Texts =>
     Object.entries(sent).map(([name, text]) => [name, Array.isArray(text) ? text.join(',') : (text ?? '')]),
   );
 
-/** Resolves to what a new event probably has: the zone, currency and language of the last one. */
+/** Resolves to what a new event probably has: the zone and currency of the last one, and the language of the person. */
 async function proposedBy({ read, operations, format, viewer }: PageRequest): Promise<Texts> {
   const latest = (await read(operations.eventList, {}))?.at(-1);
   return {
     timeZone: latest?.timeZone ?? format.zone,
     currency: latest?.currency ?? '',
-    language: latest?.language ?? viewer.language,
+    // English is the language of everybody who has chosen none.
+    language: viewer.language === 'en' ? (latest?.language ?? 'en') : viewer.language,
     replyTo: latest?.replyTo ?? '',
     mode: 'live',
     duplicatePolicy: 'allow',

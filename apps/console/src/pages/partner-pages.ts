@@ -206,7 +206,13 @@ async function eventsHtml(
       { head: sells.starts, cell: ({ startsAt }) => format.time(startsAt) },
       {
         head: sells.key,
-        cell: ({ openKeys, mode }) => (openKeys > 0 ? openKeys : chip('warn', sells.noKey(ofKeys[mode]))),
+        cell: ({ openKeys, mode }) =>
+          openKeys > 0
+            ? openKeys
+            : together(
+                chip('warn', sells.noKey(ofKeys[mode])),
+                action(operations.keyIssue, { partnerId, mode }, ofKeys.issue, { of: ofKeys[mode] }),
+              ),
       },
       {
         head: '',
@@ -291,7 +297,6 @@ async function latestHtml(page: PageRequest, { id }: Partner) {
   ];
   const list = await changesHtml(page, latest, await namesIn(page, latest), {
     withUndo: true,
-    empty: texts.noChanges,
   });
   return card(
     texts.changes,

@@ -94,19 +94,20 @@ export async function namesOf({
   };
 }
 
-/** Returns what a report is about in words, also for those who read it on paper. */
-export function aboutAsked(
-  { words: { reports }, format }: EventPageRequest,
-  asked: Asked,
-  names: Names,
-  hasPeriod: boolean,
-) {
+/** Returns the period of a report in words, with the zone of its days. */
+export function periodText({ words: { reports }, format }: EventPageRequest, { from, to }: Asked) {
   const shown = (text: string) => format.day(new Date(`${text}T12:00:00Z`));
-  const days = [asked.from && reports.since(shown(asked.from)), asked.to && reports.upTo(shown(asked.to))];
+  const days = [from && reports.since(shown(from)), to && reports.upTo(shown(to))];
   const period = days.filter(Boolean).join(' ');
+  return period ? `${period}, ${reports.inZone(format.zone)}` : reports.wholeTime;
+}
+
+/** Returns what a report is about in words, also for those who read it on paper. */
+export function aboutAsked(page: EventPageRequest, asked: Asked, names: Names, hasPeriod: boolean) {
+  const { reports } = page.words;
   const nameIn = (all: Names['partners'], id: string) => all.find(([one]) => String(one) === id)?.[1] ?? id;
   return [
-    hasPeriod && (period ? `${period}, ${reports.inZone(format.zone)}` : reports.wholeTime),
+    hasPeriod && periodText(page, asked),
     asked.partnerId ? nameIn(names.partners, asked.partnerId) : reports.allPartners,
     asked.ticketId ? nameIn(names.tickets, asked.ticketId) : reports.allTickets,
   ]

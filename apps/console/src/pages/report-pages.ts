@@ -8,6 +8,7 @@ import { SlowReads, type Dated } from '../view/slow-reads.ts';
 import { subTabs } from '../view/sub-tabs.ts';
 import { showAdmissions, showAttendance, type Attendance } from './attendance-reports.ts';
 import { eventPage, type EventPageRequest } from './event-page.ts';
+import { addInvoiceFile } from './invoice-file.ts';
 import { aboutAsked, askedOf, filterHtml, namesOf, queryOf } from './report-filter.ts';
 import type { Asked, Names, Narrowing } from './report-filter.ts';
 import { fileLinks, type Line, type ReportName } from './report-parts.ts';
@@ -76,6 +77,7 @@ export function addReportPages(app: FastifyInstance, context: ConsoleContext) {
     show: showCancellations,
   });
   add('/events/:eventId/reports/cancellations', SCOPES, cancellations);
+  addInvoiceFile(app, context);
 }
 
 async function readAttendance(

@@ -1,6 +1,7 @@
 import { mayUse } from '@floodgate/operators';
 import { html } from 'ghtml';
 import { address, Html, link, together, type Shown, type Texts } from '../view/html.ts';
+import type { Format } from '../view/format.ts';
 import { listing, type Column } from '../view/listing.ts';
 import type { Words } from '../words/index.ts';
 import type { EventPageRequest } from './event-page.ts';
@@ -46,11 +47,14 @@ export function linesHtml<Item extends Line>(
   !${shown.length < lines.length ? html`<p class="hint">${cut}</p>` : ''}`;
 }
 
-const downloadLink = (href: string, file: string, text: string, label: string) =>
+export const downloadLink = (href: string, file: string, text: string, label: string) =>
   new Html(html`<a class="button" href="${href}" download="${file}" aria-label="${label}">${text}</a>`);
 
 /** The file of a spreadsheet has the separator of its language: German ones have a decimal comma. */
 const SEPARATORS = { en: 'comma', de: 'semicolon' } as const;
+
+/** Returns the separator of files for spreadsheets. */
+export const separatorOf = ({ language }: Format) => SEPARATORS[language];
 
 /**
  * Returns links to files with what a report shows, from the operator API. `of`: only of this partner, and
@@ -74,7 +78,7 @@ export function fileLinks(
     const label = of ? reports.fileOf(text, of.partner) : text;
     return downloadLink(address(path, { ...given, ...more }), `${file}.${ending}`, text, label);
   };
-  const separator = SEPARATORS[format.language];
+  const separator = separatorOf(format);
   const tables = [
     linkTo(reports.csv, 'csv', { format: 'csv' }),
     linkTo(reports.spreadsheet, 'csv', { format: 'excel', separator }),

@@ -1,6 +1,6 @@
 import { differencesOf, type AuditEntry } from '@floodgate/audit';
 import { html } from 'ghtml';
-import { isId } from '../forms/shown.ts';
+import { isId, isMoney } from '../forms/shown.ts';
 import type { Format } from '../view/format.ts';
 import { Html, shownHtml, type Shown } from '../view/html.ts';
 import { fieldWords, valueWords, type Sentence, type Words } from '../words/index.ts';
@@ -136,7 +136,7 @@ function numberHtml(name: string, value: number, { names, words, format }: Telli
   const kind = SUBJECT_FIELDS[name];
   if (kind !== undefined) return subjectHtml(`${kind}:${value}`, names, words);
   // The entry does not say in which currency.
-  if (name === 'price') return format.money(value, null);
+  if (isMoney(name)) return format.money(value, null);
   return isId(name) ? String(value) : format.number(value);
 }
 

@@ -1,11 +1,21 @@
 import type { SettlementRow } from '@floodgate/reports/console';
 import { html } from 'ghtml';
 import { barChart } from '../view/chart.ts';
-import { figure, grid } from '../view/html.ts';
+import { figure, grid, together } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
 import type { EventPageRequest } from './event-page.ts';
+import { invoicePath } from './invoice-file.ts';
 import type { Asked } from './report-filter.ts';
-import { fileLinks, linesHtml, money, moneyColumn, partnerName, sumOf, ticketName } from './report-parts.ts';
+import {
+  downloadLink,
+  fileLinks,
+  linesHtml,
+  money,
+  moneyColumn,
+  partnerName,
+  sumOf,
+  ticketName,
+} from './report-parts.ts';
 
 /** More bars cannot be told apart. The table has all partners. */
 const MOST_BARS = 12;
@@ -63,7 +73,10 @@ export function showSettlement(
       moneyColumn(page, reports.soldAmount, ({ soldAmount }) => soldAmount),
       moneyColumn(page, reports.cancelledAmount, ({ cancelledAmount }) => cancelledAmount),
       moneyColumn(page, reports.netAmount, ({ netAmount }) => netAmount),
-      { head: '', cell: (sum) => fileLinks(page, 'settlement', asked, sum) },
+      {
+        head: '',
+        cell: (sum) => together(invoiceLink(page, sum, asked), fileLinks(page, 'settlement', asked, sum)),
+      },
     ],
   });
   if (rows.length === 0) return [partners];
@@ -79,6 +92,13 @@ export function showSettlement(
     ],
   });
   return [figures, partnersChart(page, sums), partners, lines];
+}
+
+function invoiceLink(page: EventPageRequest, { partnerId, partner }: PartnerSum, asked: Asked) {
+  const { invoice, reports } = page.words;
+  const file = [invoice.invoice, page.event.name, partner, asked.from, asked.to].filter(Boolean).join(' – ');
+  const label = reports.fileOf(invoice.invoice, partner);
+  return downloadLink(invoicePath(page, partnerId, asked), `${file}.csv`, invoice.invoice, label);
 }
 
 /** Longer names would cover each other. The table below the chart has them in full. */

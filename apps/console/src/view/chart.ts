@@ -25,18 +25,14 @@ interface ChartOptions {
   table?: Pick<ChartOptions, 'labels' | 'series'>;
 }
 
+/** The units of a plot. It is stretched to the room that it has, and its texts are not. */
 const WIDTH = 720;
-const HEIGHT = 180;
-const LEFT = 52;
-const TOP = 12;
-const BOTTOM = 24;
+const HEIGHT = 144;
 const MOST_LABELS = 5;
-/** The lines across: at nothing, half and all. */
-const STEPS = [0, 0.5, 1];
-const PLOT_HEIGHT = HEIGHT - TOP - BOTTOM;
-const PLOT_WIDTH = WIDTH - LEFT - 10;
+/** The lines across: at all, half and nothing. */
+const STEPS = [1, 0.5, 0];
 
-const yOf = (share: number) => TOP + PLOT_HEIGHT * (1 - share);
+const yOf = (share: number) => HEIGHT * (1 - share);
 
 /** Returns the largest number of an axis: 1, 2 or 5 times a power of ten, at least `most`. */
 export function axisEnd(most: number) {
@@ -57,17 +53,14 @@ function chart(options: ChartOptions, draw: Draw) {
   const { title, labels, series, format, words } = options;
   const { valueText = (value: number) => format.number(value), axisText = valueText } = options;
   const end = axisEnd(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))));
-  const across = STEPS.map((share) => {
-    const y = yOf(share).toFixed(1);
-    return html`<line class="axis" x1="${LEFT}" x2="${WIDTH - 10}" y1="${y}" y2="${y}"></line>
-      <text x="${LEFT - 6}" y="${y}" text-anchor="end" dominant-baseline="middle"
-        >${axisText(end * share)}</text
-      >`;
-  });
   return html`<figure class="chart">
-    <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">
-      !${across} !${draw(series, labels.length, end)} !${labelsHtml(labels)}
-    </svg>
+    <div class="plot" role="img" aria-label="${title}">
+      <div class="scale">!${STEPS.map((share) => html`<span>${axisText(end * share)}</span>`)}</div>
+      <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none">
+        !${STEPS.map(acrossHtml)} !${draw(series, labels.length, end)}
+      </svg>
+      <svg class="labels">!${labelsHtml(labels)}</svg>
+    </div>
     <figcaption>
       !${series.map(
         ({ name }, index) => html`<span class="legend"><i class="c${index % 6}"></i>${name}</span>`,
@@ -80,16 +73,23 @@ function chart(options: ChartOptions, draw: Draw) {
   </figure>`;
 }
 
-function labelsHtml(labels: readonly string[]) {
-  const step = Math.max(1, Math.ceil(labels.length / MOST_LABELS));
-  return labels.flatMap((label, index) => {
-    if (index % step !== 0) return [];
-    const x = xOf(index, labels.length).toFixed(1);
-    return html`<text x="${x}" y="${HEIGHT - 6}" text-anchor="middle">${label}</text>`;
-  });
+function acrossHtml(share: number) {
+  const y = yOf(share).toFixed(1);
+  return html`<line class="axis" x1="0" x2="${WIDTH}" y1="${y}" y2="${y}"></line>`;
 }
 
-const xOf = (index: number, count: number) => LEFT + (PLOT_WIDTH * (index + 0.5)) / Math.max(1, count);
+/** Returns the labels below a plot. On a narrow screen, only each second one is shown. */
+function labelsHtml(labels: readonly string[]) {
+  const step = Math.max(1, Math.ceil(labels.length / MOST_LABELS));
+  return labels
+    .filter((_, index) => index % step === 0)
+    .map((label, index) => {
+      const x = ((100 * xOf(index * step, labels.length)) / WIDTH).toFixed(1);
+      return html`<text class="${index % 2 === 0 ? '' : 'second'}" x="${x}%" y="12">${label}</text>`;
+    });
+}
+
+const xOf = (index: number, count: number) => (WIDTH * (index + 0.5)) / Math.max(1, count);
 
 const linesHtml: Draw = (series, count, end) =>
   series.map(({ values }, index) => {
@@ -102,19 +102,18 @@ const linesHtml: Draw = (series, count, end) =>
   });
 
 const barsHtml: Draw = (series, count, end) => {
-  const room = PLOT_WIDTH / Math.max(1, count);
+  const room = WIDTH / Math.max(1, count);
   const width = Math.max(1, (room * 0.8) / series.length);
   return series.flatMap(({ values }, index) =>
     values.map((value, place) => {
-      const x = LEFT + room * (place + 0.1) + width * index;
+      const x = room * (place + 0.1) + width * index;
       const y = yOf((value ?? 0) / end);
-      const height = TOP + PLOT_HEIGHT - y;
       return html`<rect
         class="bars c${index % 6}"
         x="${x.toFixed(1)}"
         y="${y.toFixed(1)}"
         width="${width.toFixed(1)}"
-        height="${height.toFixed(1)}"
+        height="${(HEIGHT - y).toFixed(1)}"
       ></rect>`;
     }),
   );

@@ -157,8 +157,21 @@ const tabsHtml = (tabs: readonly Tab[], name: string) =>
 function bannerHtml({ server, viewer, operator }: FastifyRequest) {
   const notices = server.banner(viewer, operator);
   if (notices.length === 0) return '';
-  return html`<div class="banner" role="alert">!${noticesHtml(notices, viewer.words)}</div>`;
+  const shown = notices.length > MOST_NOTICES ? notices.slice(0, 1) : notices;
+  const others = notices.slice(shown.length);
+  return html`<div class="banner" role="alert">
+    !${noticesHtml(shown, viewer.words)} !${others.length > 0 ? foldedNoticesHtml(others, viewer) : ''}
+  </div>`;
 }
+
+/** More would hide the page on a phone. */
+const MOST_NOTICES = 2;
+
+const foldedNoticesHtml = (notices: readonly Notice[], { words, format }: Viewer) =>
+  html`<details>
+    <summary>${words.shell.moreProblems(format.number(notices.length))}</summary>
+    !${noticesHtml(notices, words)}
+  </details>`;
 
 /** Returns problems as a list, each with the link to what to do. */
 export const noticesHtml = (notices: readonly Notice[], { shell }: Words) =>
@@ -172,6 +185,11 @@ function headerHtml({ url, viewer: { words } }: FastifyRequest, operator: Operat
   const isPeople = address.pathname === '/people';
   const asked = isPeople ? (address.searchParams.get('q') ?? '') : '';
   return html`<strong><a href="/">Floodgate</a></strong>
+    !${mayUseSomewhere(operator, 'registrations:read') ? searchHtml(asked, words) : ''}
+    <form class="account" method="post" action="/sign-out">
+      <span>!${accountHtml(operator)} <span class="soft">(${roleText(operator, words)})</span></span>
+      <button>${shell.signOut}</button>
+    </form>
     <nav aria-label="${shell.menu}">
       <ul>
         !${menuOf(operator).map(([href, name]) => {
@@ -179,12 +197,7 @@ function headerHtml({ url, viewer: { words } }: FastifyRequest, operator: Operat
           return html`<li><a href="${href}" !${current}>${shell.pages[name]}</a></li>`;
         })}
       </ul>
-    </nav>
-    !${mayUseSomewhere(operator, 'registrations:read') ? searchHtml(asked, words) : ''}
-    <form class="account" method="post" action="/sign-out">
-      <span>!${accountHtml(operator)} <span class="soft">(${roleText(operator, words)})</span></span>
-      <button>${shell.signOut}</button>
-    </form>`;
+    </nav>`;
 }
 
 const searchHtml = (asked: string, { shell }: Words) =>
@@ -195,6 +208,7 @@ const searchHtml = (asked: string, { shell }: Words) =>
       value="${asked}"
       aria-label="${shell.search}"
       placeholder="${shell.searchHint}"
+      title="${shell.searchTitle}"
       autocomplete="off"
       required
     />

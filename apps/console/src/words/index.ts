@@ -48,12 +48,28 @@ export function fieldWords(
 }
 
 /** Returns a rule or a reason of an operation in this language. One without a translation stays as it is. */
-export function ruleWords({ rules, rulePatterns }: Words, rule: string): string {
+export const ruleWords = (words: Words, rule: string): string => withNumbers(words, translated(words, rule));
+
+function translated({ rules, rulePatterns }: Words, rule: string) {
   const known = rules[rule];
   if (known !== undefined) return known;
   const [pattern, text] = rulePatterns.find(([one]) => one.test(rule)) ?? [];
   return pattern && text !== undefined ? rule.replace(pattern, text) : rule;
 }
+
+/** A large number of a text that is no part of a time, of a name or of a text in quotes. */
+const LARGE = /(?<![\w.:,/"'-])\d{4,}(\.\d{1,2})?(?![\w:/"'-])/g;
+/** Texts before the id of a thing, which is no number. */
+const BEFORE_ID = /(?:event|partner|ticket|gate|device|line|Veranstaltung|Zeile):? $/;
+
+/** Returns a text with its large numbers as the language writes them: "1,204" or "1.204". */
+const withNumbers = ({ shell }: Words, text: string) =>
+  text.replaceAll(LARGE, (number, _decimals, at: number) => {
+    if (BEFORE_ID.test(text.slice(0, at))) return number;
+    const [whole = '', decimals] = number.split('.');
+    const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, shell.thousands);
+    return decimals === undefined ? grouped : grouped + shell.decimal + decimals;
+  });
 
 /**
  * Returns a word that stands for a state or a choice in this language. A field can have a word of its own for

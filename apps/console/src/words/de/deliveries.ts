@@ -9,7 +9,7 @@ export const deliveries: typeof en = {
     mail: 'E-Mails an Teilnehmende',
     webhook: 'Webhooks der Partner',
     fine: 'Nichts wartet.',
-    behind: (count, of) => `${count} von ${of} haben noch etwas zu senden.`,
+    behind: (count, of) => `${count} von ${of} Lesern haben noch etwas zu senden.`,
     oldest: (age) => `Seit ${age} wartet das Älteste.`,
     retry: (age) => `Seit ${age} misslingt etwas und wird wieder versucht.`,
     failing: (count) => `Bei ${count} ist der letzte Versuch misslungen.`,

@@ -162,16 +162,16 @@ export const door: typeof en = {
 };
 
 export const doorFields = {
-  tickets: { label: 'Tickets', hint: 'keins gewählt: alle Tickets' },
-  gates: { label: 'Eingänge', hint: 'wo er scannen darf' },
+  tickets: { label: 'Tickets', hint: 'Ohne Auswahl: alle Tickets' },
+  gates: { label: 'Eingänge', hint: 'Wo er scannen darf' },
   area: { label: 'Bereich', hint: 'Eingänge eines Bereichs teilen sich ihren Einlass; leer: „main“' },
   entryRule: {
     label: 'Wie oft ein Platz eingelassen wird',
-    hint: 'gleich für alle Eingänge eines Bereichs; ohne Auswahl: einmal',
+    hint: 'Gleich für alle Eingänge eines Bereichs. Leer: einmal',
   },
-  opensAt: { label: 'Öffnet', hint: 'leer: von Anfang an offen' },
-  closesAt: { label: 'Schließt', hint: 'leer: nie' },
-  showsNames: { label: 'Namen auf den Scannern zeigen', hint: 'nur mit Netz; keiner wird gespeichert' },
+  opensAt: { label: 'Öffnet', hint: 'Leer: von Anfang an offen' },
+  closesAt: { label: 'Schließt', hint: 'Leer: nie' },
+  showsNames: { label: 'Namen auf den Scannern zeigen', hint: 'Nur mit Netz; keiner wird gespeichert' },
 } satisfies Record<string, FieldWords>;
 
 export const doorOperations = {

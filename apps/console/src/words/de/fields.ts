@@ -67,6 +67,7 @@ export const fields: Record<string, FieldWords> = {
   cancelUntil: { label: 'Partner können stornieren bis', hint: 'Zum Beispiel 3.12.2026, 23:59. Leer: immer' },
   startsAt: { label: 'Beginn', hint: 'Zum Beispiel 4.12.2026, 11:00' },
   endsAt: { label: 'Ende', hint: 'Zum Beispiel 4.12.2026, 23:00' },
+  movesEnd: { label: 'Wenn ich nur den Beginn ändere, das Ende ebenso weit verschieben' },
   venue: { label: 'Ort', hint: 'Zum Beispiel Tanzbrunnen, Rheinparkweg 1, Köln' },
   timeZone: { label: 'Zeitzone', hint: 'Zum Beispiel Europe/Berlin' },
   language: { label: 'Sprache der E-Mails', hint: 'Für Teilnehmende dieser Veranstaltung' },

@@ -65,9 +65,14 @@ export const health: typeof en = {
   sends: (kinds) => `versendet ${kinds}`,
   backlog: 'Was wartet',
   nothingPending: 'Alle Registrierungen sind bestätigt.',
-  pending: (batches, age) =>
-    `${batches} Gruppen von Registrierungen warten auf Bestätigung, die älteste seit ${age}.`,
-  changesPending: (changes) => `${changes} Änderungen warten auf Veröffentlichung.`,
+  pending: (count, text, age) =>
+    count === 1
+      ? `1 Gruppe von Registrierungen wartet auf Bestätigung, seit ${age}.`
+      : `${text} Gruppen von Registrierungen warten auf Bestätigung, die älteste seit ${age}.`,
+  changesPending: (count, text) =>
+    count === 1
+      ? '1 Änderung wartet auf Veröffentlichung.'
+      : `${text} Änderungen warten auf Veröffentlichung.`,
   nothingBehind: (kind) => `${kind}: Nichts wartet.`,
   behind: (kind, behind, consumers) => `${kind}: ${behind} von ${consumers} Lesern haben etwas zu senden.`,
   oldest: (age) => `Die älteste Nachricht wartet seit ${age}.`,

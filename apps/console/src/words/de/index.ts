@@ -10,6 +10,7 @@ import { fields } from './fields.ts';
 import { forms } from './forms.ts';
 import { health } from './health.ts';
 import { help } from './help.ts';
+import { invoice } from './invoice.ts';
 import { jobs } from './jobs.ts';
 import { live } from './live.ts';
 import { messages } from './messages.ts';
@@ -35,6 +36,7 @@ import { webhooks } from './webhooks.ts';
 export const de: Words = {
   about,
   reports,
+  invoice,
   live,
   shell,
   signIn,

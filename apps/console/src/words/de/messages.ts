@@ -45,6 +45,7 @@ export const messages: typeof en = {
   },
   failures: 'Wer keine E-Mail bekommen hat',
   noFailures: 'Alle haben ihre E-Mails bekommen.',
+  noFailuresOfTest: 'Zu einer Testveranstaltung bekommt niemand eine E-Mail.',
   why: 'Warum',
   remedy: 'Was zu tun ist',
   since: 'Seit',

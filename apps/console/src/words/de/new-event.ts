@@ -21,6 +21,7 @@ export const newEvent: typeof en = {
     saleStartsAt: 'Verkauf ab',
     saleEndsAt: 'Verkauf bis',
   },
+  saleTimes: 'Wann der Verkauf beginnt und endet',
   ticketHints: {
     title: 'Zum Beispiel: Stehplatz',
     capacity: 'Zum Beispiel: 5000',

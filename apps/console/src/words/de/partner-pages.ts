@@ -90,7 +90,6 @@ export const partnerPages: typeof en = {
     none: 'Keine. Der Partner legt seine Webhooks selbst an, oder Sie tun es auf der Seite einer Veranstaltung.',
   },
   changes: 'Letzte Änderungen',
-  noChanges: 'Noch wurde nichts geändert.',
   allChanges: 'Alle Änderungen dieses Partners',
   byPartner: 'Was der Partner selbst geändert hat',
 };

@@ -138,8 +138,6 @@ export const rules: Record<string, string> = {
   'no failed batch has this id': 'Diesen gescheiterten Stapel gibt es nicht.',
   'this operator has no role for this event': 'Diese Person hat keine Rolle für diese Veranstaltung.',
   // Not possible.
-  'the capacity cannot be less than the number of seats that are taken already':
-    'Die Kapazität kann nicht kleiner sein als die Zahl der vergebenen Plätze.',
   'a ticket has either allocations or a waiting list':
     'Ein Ticket hat entweder Kontingente oder eine Warteliste.',
   'the event is archived; restore it first': 'Die Veranstaltung ist im Archiv; holen Sie sie zuerst heraus.',
@@ -272,6 +270,14 @@ export const rulePatterns: readonly (readonly [rule: RegExp, text: string])[] = 
   [
     /^(\d+) seats would be reserved, but only (-?\d+) are left$/,
     '$1 Plätze wären reserviert, aber nur $2 sind frei.',
+  ],
+  [
+    /^the capacity cannot be less than (\d+), the number of seats that are taken already$/,
+    'Die Kapazität kann nicht kleiner sein als $1, die Zahl der vergebenen Plätze.',
+  ],
+  [
+    /^the capacity cannot be less than (\d+): (\d+) seats are taken, and (\d+) more are reserved$/,
+    'Die Kapazität kann nicht kleiner sein als $1: $2 Plätze sind vergeben und $3 weitere reserviert.',
   ],
   [
     /^the currency stays ([A-Z]{3}), because the event has registrations$/,

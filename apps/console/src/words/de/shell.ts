@@ -4,7 +4,9 @@ export const shell: typeof en = {
   skip: 'Zum Inhalt springen',
   menu: 'Seiten',
   search: 'Suche',
-  searchHint: 'Name, E-Mail, Telefon, Pass, Bestellung, Anfrage-ID',
+  searchHint: 'Name, E-Mail, Telefon, Pass',
+  searchTitle:
+    'Ein Name, eine E-Mail-Adresse, eine Telefonnummer, ein Pass, eine Bestellung oder eine Anfrage-ID',
   find: 'Suchen',
   pages: {
     events: 'Veranstaltungen',
@@ -19,8 +21,11 @@ export const shell: typeof en = {
   account: 'Ihr Konto',
   signIn: 'Anmelden',
   signOut: 'Abmelden',
+  thousands: '.',
+  decimal: ',',
   help: 'Hilfe zu dieser Seite',
   runbook: 'Was zu tun ist',
+  moreProblems: (count) => `${count} weitere Probleme`,
   path: 'Wo Sie sind',
   tabs: 'Teile dieser Seite',
   none: 'Keine',

@@ -8,7 +8,7 @@ export const deliveries = {
     mail: 'E-mails to attendees',
     webhook: 'Webhooks of partners',
     fine: 'Nothing waits.',
-    behind: (count: string, of: string) => `${count} of ${of} still have something to send.`,
+    behind: (count: string, of: string) => `${count} of ${of} readers still have something to send.`,
     oldest: (age: string) => `The oldest has waited for ${age}.`,
     retry: (age: string) => `Something has failed for ${age} and is tried again.`,
     failing: (count: string) => `The last attempt of ${count} failed.`,

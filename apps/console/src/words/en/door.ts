@@ -160,16 +160,16 @@ export const door = {
 };
 
 export const doorFields = {
-  tickets: { label: 'Tickets', hint: 'none chosen: all tickets' },
-  gates: { label: 'Gates', hint: 'where it may scan' },
-  area: { label: 'Area', hint: 'gates of one area share their admissions; "main" if empty' },
+  tickets: { label: 'Tickets', hint: 'Without a choice: all tickets' },
+  gates: { label: 'Gates', hint: 'Where it may scan' },
+  area: { label: 'Area', hint: 'Gates of one area share their admissions. Empty: "main"' },
   entryRule: {
     label: 'How often a seat is let in',
-    hint: 'the same for all gates of an area; once if not chosen',
+    hint: 'The same for all gates of an area. Empty: once',
   },
-  opensAt: { label: 'Opens', hint: 'empty: open from the start' },
-  closesAt: { label: 'Closes', hint: 'empty: never' },
-  showsNames: { label: 'Show names on the scanners', hint: 'only while there is a network; none are stored' },
+  opensAt: { label: 'Opens', hint: 'Empty: open from the start' },
+  closesAt: { label: 'Closes', hint: 'Empty: never' },
+  showsNames: { label: 'Show names on the scanners', hint: 'Only while there is a network; none are stored' },
 } satisfies Record<string, FieldWords>;
 
 export const doorOperations = {

@@ -52,6 +52,7 @@ export const fields: Record<string, FieldWords> = {
   cancelUntil: { label: 'Partners can cancel until', hint: 'Such as 3 Dec 2026, 23:59. Empty: always' },
   startsAt: { label: 'Starts', hint: 'Such as 4 Dec 2026, 11:00' },
   endsAt: { label: 'Ends', hint: 'Such as 4 Dec 2026, 23:00' },
+  movesEnd: { label: 'If I change the start alone, move the end by as much' },
   venue: { label: 'Place', hint: 'Such as Tanzbrunnen, Rheinparkweg 1, Köln' },
   timeZone: { label: 'Time zone', hint: 'Such as Europe/Berlin' },
   language: { label: 'Language of e-mails', hint: 'For attendees of this event' },

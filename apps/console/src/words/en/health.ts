@@ -67,9 +67,12 @@ export const health = {
   sends: (kinds: string) => `sends ${kinds}`,
   backlog: 'What waits',
   nothingPending: 'All registrations are confirmed.',
-  pending: (batches: string, age: string) =>
-    `${batches} batches of registrations wait for confirmation, the oldest for ${age}.`,
-  changesPending: (changes: string) => `${changes} changes wait to be published.`,
+  pending: (count: number, text: string, age: string): string =>
+    count === 1
+      ? `1 batch of registrations waits for confirmation, for ${age}.`
+      : `${text} batches of registrations wait for confirmation, the oldest for ${age}.`,
+  changesPending: (count: number, text: string): string =>
+    count === 1 ? '1 change waits to be published.' : `${text} changes wait to be published.`,
   nothingBehind: (kind: string) => `${kind}: nothing waits.`,
   behind: (kind: string, behind: string, consumers: string) =>
     `${kind}: ${behind} of ${consumers} readers have something to send.`,

@@ -9,6 +9,7 @@ import { fields } from './fields.ts';
 import { forms } from './forms.ts';
 import { health } from './health.ts';
 import { help } from './help.ts';
+import { invoice } from './invoice.ts';
 import { jobs } from './jobs.ts';
 import { live } from './live.ts';
 import { messages } from './messages.ts';
@@ -53,6 +54,7 @@ export const en = {
   audit,
   help,
   reports,
+  invoice,
   door,
   health,
   live,

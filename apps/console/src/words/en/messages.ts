@@ -44,6 +44,7 @@ export const messages = {
   },
   failures: 'Who did not get an e-mail',
   noFailures: 'Everybody got their e-mails.',
+  noFailuresOfTest: 'Nobody gets an e-mail about a test event.',
   why: 'Why',
   remedy: 'What to do',
   since: 'Since',

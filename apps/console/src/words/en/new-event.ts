@@ -19,6 +19,7 @@ export const newEvent = {
     saleStartsAt: 'Sale opens',
     saleEndsAt: 'Sale ends',
   },
+  saleTimes: 'When its sale opens and ends',
   ticketHints: {
     title: 'For example: Standing',
     capacity: 'For example: 5000',

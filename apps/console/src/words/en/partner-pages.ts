@@ -82,7 +82,6 @@ export const partnerPages = {
     none: 'None. The partner adds its webhooks itself, or you add one on the page of an event.',
   },
   changes: 'Latest changes',
-  noChanges: 'Nothing was changed yet.',
   allChanges: 'All changes of this partner',
   byPartner: 'What the partner changed itself',
 };
