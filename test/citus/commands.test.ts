@@ -81,10 +81,7 @@ describe.skipIf(missing)(`commands on a Citus cluster${missing}`, () => {
       [['shard', 'move', event, '999999'], 'no such shard'],
       [['shard', 'move', '999999', '0'], 'no such event'],
       [['ticket', 'create', '999999', '--title', 'VIP', '--capacity', '1'], 'no such event'],
-      [
-        ['ticket', 'update', ticket, '--capacity', '1'],
-        'cannot be less than the number of seats that are taken already',
-      ],
+      [['ticket', 'update', ticket, '--capacity', '1'], 'the number of seats that are taken already'],
       [['ticket', 'update', ticket, '--sale-ends', '1970-01-01T00:00:00Z'], 'must start before it ends'],
       [['key', 'issue', '999999'], 'no such partner'],
       [['partner', 'limit', '999999', '5'], 'no such partner'],

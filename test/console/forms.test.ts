@@ -234,6 +234,24 @@ describe('times', () => {
     });
   });
 
+  test('of the end move with the start, unless the end is changed, too, or the box is not checked', async () => {
+    const { eventId } = await createFixture(given.db);
+    const operator = await signedIn();
+    const asNew = { startsAt: '2027-03-26T11:00', endsAt: '2027-03-26T23:00', timeZone: 'Europe/Berlin' };
+    await operator.fill(place(eventId), asNew);
+    const timesOf = async () => {
+      const { startsAt, endsAt } = await findEvent(given.db, eventId);
+      return [startsAt, endsAt].map((time) => time?.toISOString().slice(0, 16));
+    };
+    // A week later, the clock is one hour ahead.
+    await operator.fill(place(eventId), { startsAt: '2027-04-02T11:00' });
+    expect(await timesOf()).toEqual(['2027-04-02T09:00', '2027-04-02T21:00']);
+    await operator.fill(place(eventId), { startsAt: '2027-04-02T12:00', endsAt: '2027-04-02T22:30' });
+    expect(await timesOf()).toEqual(['2027-04-02T10:00', '2027-04-02T20:30']);
+    await operator.fill(place(eventId), { startsAt: '2027-04-02T10:00', movesEnd: '' });
+    expect(await timesOf()).toEqual(['2027-04-02T08:00', '2027-04-02T20:30']);
+  });
+
   test('stay as they are where nobody changes them, to the millisecond', async () => {
     const { eventId } = await createFixture(given.db);
     const startsAt = new Date('2026-10-25T00:30:12.345Z');

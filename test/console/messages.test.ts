@@ -195,3 +195,13 @@ test('an operator of another event sees nothing of them', async () => {
     expect((await open(`/events/${other.eventId}/messages${end}`, cookie)).status).toBe(404);
   }
 });
+
+test('nobody is said to have got the e-mails of a test event, nor of one that has sent none', async () => {
+  const { db } = given.database;
+  const fixture = await createFixture(db);
+  const { cookie } = await given.addOperator('operator');
+  const textOf = async () => (await open(`/events/${fixture.eventId}/messages`, cookie)).text;
+  expect(await textOf()).not.toContain('Everybody got their e-mails.');
+  await sql`update events set mode = 'test' where id = ${fixture.eventId}`.execute(db);
+  expect(await textOf()).toContain('Nobody gets an e-mail about a test event.');
+});

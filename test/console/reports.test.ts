@@ -78,7 +78,7 @@ test('the settlement has what each partner owes, and the file has exactly what i
   const november = `/events/${eventId}/reports/settlement?from=2026-11-01&to=2026-11-30`;
   const page = await show(november, cookie);
   expect(textOf(page)).toContain(
-    'from Sun, 1 Nov 2026 up to Mon, 30 Nov 2026, days of the zone Europe/Berlin',
+    'From Sun, 1 Nov 2026 up to Mon, 30 Nov 2026, days of the zone Europe/Berlin',
   );
   expect(textOf(page)).toContain('Standing €19.90 1 0 €19.90');
   const csv = await download(linkIn(page, 'CSV')!, cookie);
@@ -91,6 +91,39 @@ test('the settlement has what each partner owes, and the file has exactly what i
   expect(csv).toMatch(/"Standing","EUR",19\.9,1,0,19\.9,0,19\.9\r\n/);
   const json = JSON.parse(await download(linkIn(page, 'JSON')!, cookie)) as { rows: { sold: number }[] };
   expect(json.rows.map(({ sold }) => sold)).toEqual([1, 1, 1]);
+});
+
+test('the invoice of a partner has both parties, the period and the total, in the language of the person', async () => {
+  const { eventId, partnerId, other } = await createSales();
+  const { cookie, name } = await given.addOperator('owner');
+  await sql`update partners set contact_email = 'bills@acme.example' where id = ${other.id}`.execute(
+    given.db,
+  );
+  const november = `/events/${eventId}/reports/settlement?from=2026-11-01&to=2026-11-30`;
+  const page = await show(november, cookie);
+  const invoices = Array.from(page.matchAll(/href="(\/events\/\d+\/reports\/invoices\/(\d+)[^"]*)"/g));
+  expect(invoices.map(([, , id]) => Number(id)).toSorted()).toEqual([partnerId, other.id].toSorted());
+  const at = `/events/${eventId}/reports/invoices/${other.id}?from=2026-11-01&to=2026-11-30`;
+  const lines = (await download(at, cookie)).trim().split('\r\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      '\uFEFF"Event","Gala"',
+      `"Partner","${other.name}","bills@acme.example"`,
+      '"Sold and cancelled","From Sun, 1 Nov 2026 up to Mon, 30 Nov 2026, days of the zone Europe/Berlin"',
+      '"Currency","EUR"',
+      expect.stringMatching(new RegExp(`^"Made",".*","${name}"$`)),
+      '"VIP <b>",100,1,100,0,0,100',
+    ]),
+  );
+  expect(lines.at(-1)).toBe('"Total",,1,100,0,0,100');
+  const german = await download(
+    `/events/${eventId}/reports/invoices/${partnerId}`,
+    `${cookie}; floodgate_language=de`,
+  );
+  // Two of 19.90, and one of 100 that was cancelled.
+  expect(german.trim().split('\r\n').at(-1)).toBe('"Summe";;3;139,8;1;100;39,8');
+  const missing = `/events/${eventId}/reports/invoices/2000000001`;
+  expect((await given.request(missing, { headers: { cookie } })).status).toBe(404);
 });
 
 test('a report of one partner and one ticket has only theirs, as the file has', async () => {

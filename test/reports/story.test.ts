@@ -1,4 +1,5 @@
 import { perform } from '@floodgate/audit';
+import { resendMailAction, switchOn } from '@floodgate/mail/actions';
 import {
   cancelRegistrationAction,
   correctRegistrationAction,
@@ -6,6 +7,7 @@ import {
 } from '@floodgate/registrations/actions';
 import { reportOperations } from '@floodgate/reports/console';
 import { NotFound } from '@floodgate/service/failure';
+import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { callerNamed } from '../harness/callers.ts';
 import { apiTest } from '../harness/api-test.ts';
@@ -85,4 +87,29 @@ test('a partner that cancels is the author, and a caller without the right to th
     expect.not.arrayContaining([expect.any(String)]),
   );
   await expect(storyOf(`${reference.slice(0, -1)}x`)).rejects.toThrow(NotFound);
+});
+
+test('an e-mail that was sent again is there with each time, for those who may see the audit log', async () => {
+  const { db } = given.database;
+  const { eventId, shardId } = given.gala;
+  const reference = await sell();
+  await switchOn(db, { eventId, shardId }, false);
+  const serial = reference.split('-')[2]!;
+  await sql`
+    insert into deliveries (shard_id, event_id, kind, subject, state, attempts, tried_at, sent_at)
+    values (${shardId}, ${eventId}, 'confirmation', ${serial}, 'sent', 1, now(), '2026-11-01T10:00Z')`.execute(
+    db,
+  );
+  const mails = async (caller = OPERATOR) =>
+    (await storyOf(reference, caller)).flatMap(({ kind, at, what }) =>
+      kind === 'mail' ? [`${at.toISOString().slice(0, 10)} ${what}`] : [],
+    );
+  await perform(db, resendMailAction, { passReference: reference }, 'ada');
+  const first = '2026-11-01 e-mail with the pass: sent';
+  expect((await mails()).filter((one) => one === first)).toEqual([first]);
+  await sql`
+    update deliveries set state = 'sent', sent_at = '2026-11-02T10:00Z'
+    where shard_id = ${shardId} and event_id = ${eventId} and subject = ${serial}`.execute(db);
+  expect(await mails()).toEqual([first, '2026-11-02 e-mail with the pass: sent']);
+  expect(await mails(STRANGER)).toEqual(['2026-11-02 e-mail with the pass: sent']);
 });

@@ -145,10 +145,15 @@ test('what is sold already counts; more than is left is not reserved, and the ca
   expect(await allocate(given.gala.partnerId, { reserved: 10 })).toMatchObject([{ taken: 3, unsold: 7 }]);
   const shrink = (capacity: number) =>
     perform(given.database.db, updateTicketAction, { ticketId: given.ticketId, capacity }, 'test');
-  await expect(shrink(9)).rejects.toThrow('7 seats would be reserved, but only 6 are left');
+  await expect(shrink(9)).rejects.toThrow(
+    'the capacity cannot be less than 10: 3 seats are taken, and 7 more are reserved',
+  );
   await shrink(11);
   expect(await allocate(given.gala.partnerId, {})).toEqual([]);
   expect(codeOf(await sell((await openToAnother()).client))).toBe('00');
+  await expect(shrink(3)).rejects.toThrow(
+    'the capacity cannot be less than 4, the number of seats that are taken already',
+  );
   await shrink(9);
 });
 

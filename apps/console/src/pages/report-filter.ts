@@ -99,8 +99,10 @@ export function periodText({ words: { reports }, format }: EventPageRequest, { f
   const shown = (text: string) => format.day(new Date(`${text}T12:00:00Z`));
   const days = [from && reports.since(shown(from)), to && reports.upTo(shown(to))];
   const period = days.filter(Boolean).join(' ');
-  return period ? `${period}, ${reports.inZone(format.zone)}` : reports.wholeTime;
+  return capitalized(period ? `${period}, ${reports.inZone(format.zone)}` : reports.wholeTime);
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Returns what a report is about in words, also for those who read it on paper. */
 export function aboutAsked(page: EventPageRequest, asked: Asked, names: Names, hasPeriod: boolean) {

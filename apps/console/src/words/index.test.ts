@@ -132,7 +132,34 @@ test.for([
   ['a whole number from 1 to 100', 'eine ganze Zahl von 1 bis 100'],
   ['80 seats would be reserved, but only 12 are left', '80 Plätze wären reserviert, aber nur 12 sind frei.'],
   ['a rule of a later release', 'a rule of a later release'],
+  ['no such event: 12345', 'Die Veranstaltung 12345 gibt es nicht.'],
 ])('a rule with numbers is German, too: %s', ([rule, german]) => {
   expect(ruleWords(de, rule!)).toBe(german);
   expect(ruleWords(en, rule!)).toBe(rule);
+});
+
+test.for([
+  [
+    'a whole number from 0 to 2147483647, such as 5000',
+    'a whole number from 0 to 2,147,483,647, such as 5,000',
+    'eine ganze Zahl von 0 bis 2.147.483.647, zum Beispiel 5.000',
+  ],
+  [
+    'the capacity cannot be less than 1204, the number of seats that are taken already',
+    'the capacity cannot be less than 1,204, the number of seats that are taken already',
+    'Die Kapazität kann nicht kleiner sein als 1.204, die Zahl der vergebenen Plätze.',
+  ],
+  [
+    'an amount from 0 to 99999999.99 with at most 2 decimals, such as 12.50',
+    'an amount from 0 to 99,999,999.99 with at most 2 decimals, such as 12.50',
+    'ein Betrag von 0 bis 99.999.999,99 mit höchstens 2 Nachkommastellen, zum Beispiel 12,50',
+  ],
+  [
+    'a time such as 2026-11-21T09:00:00Z',
+    'a time such as 2026-11-21T09:00:00Z',
+    'ein Datum mit Uhrzeit, zum Beispiel 21.11.2026, 09:00',
+  ],
+])('large numbers of a rule are as the language writes them: %s', ([rule, english, german]) => {
+  expect(ruleWords(en, rule!)).toBe(english);
+  expect(ruleWords(de, rule!)).toBe(german);
 });

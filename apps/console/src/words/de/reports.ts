@@ -34,8 +34,8 @@ export const reports: typeof en = {
   badPeriod: 'Der letzte Tag liegt vor dem ersten. Der Bericht umfasst die ganze Zeit.',
   badDay:
     'Ein Tag fehlt oder ist kein Datum: Schreiben Sie ihn als 2026-12-04. Der Bericht umfasst die ganze Zeit.',
-  wholeTime: 'Die ganze Zeit',
-  since: (day) => `Ab ${day}`,
+  wholeTime: 'die ganze Zeit',
+  since: (day) => `ab ${day}`,
   upTo: (day) => `bis ${day}`,
   inZone: (zone) => `Tage der Zone ${zone}`,
   computing: (seats) =>

@@ -32,8 +32,8 @@ export const reports = {
   lastMonth: 'Last month',
   badPeriod: 'The last day is before the first one. The report is about the whole time.',
   badDay: 'A day is missing or is no date: write it as 2026-12-04. The report is about the whole time.',
-  wholeTime: 'The whole time',
-  since: (day: string) => `From ${day}`,
+  wholeTime: 'the whole time',
+  since: (day: string) => `from ${day}`,
   upTo: (day: string) => `up to ${day}`,
   inZone: (zone: string) => `days of the zone ${zone}`,
   computing: (seats: string) =>
