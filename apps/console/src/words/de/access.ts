@@ -80,7 +80,7 @@ export const account: typeof enAccount = {
   language: 'Sprache',
   languages: { en: 'English', de: 'Deutsch' },
   zone: 'Zeitzone',
-  zoneHint: 'zum Beispiel Europe/Berlin',
+  zoneHint: 'Zum Beispiel Europe/Berlin',
   save: 'Speichern',
   password: 'Passwort',
   oldPassword: 'Altes Passwort',

@@ -6,7 +6,7 @@ export const shell: typeof en = {
   search: 'Suche',
   searchHint: 'Name, E-Mail, Telefon, Pass',
   searchTitle:
-    'Ein Name, eine E-Mail-Adresse, eine Telefonnummer, ein Pass, eine Bestellung oder eine Anfrage-ID',
+    'Ein Name, eine E-Mail-Adresse, eine Telefonnummer, ein Pass oder eine Bestellung',
   find: 'Suchen',
   pages: {
     events: 'Veranstaltungen',

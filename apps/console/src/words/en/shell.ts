@@ -4,7 +4,7 @@ export const shell = {
   menu: 'Pages',
   search: 'Search',
   searchHint: 'Name, e-mail, phone, pass, order',
-  searchTitle: 'A name, an e-mail address, a phone number, a pass, an order or a request id',
+  searchTitle: 'A name, an e-mail address, a phone number, a pass or an order',
   find: 'Find',
   pages: {
     events: 'Events',
