@@ -5,8 +5,7 @@ export const shell: typeof en = {
   menu: 'Seiten',
   search: 'Suche',
   searchHint: 'Name, E-Mail, Telefon, Pass',
-  searchTitle:
-    'Ein Name, eine E-Mail-Adresse, eine Telefonnummer, ein Pass oder eine Bestellung',
+  searchTitle: 'Ein Name, eine E-Mail-Adresse, eine Telefonnummer, ein Pass oder eine Bestellung',
   find: 'Suchen',
   pages: {
     events: 'Veranstaltungen',
