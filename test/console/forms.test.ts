@@ -184,7 +184,7 @@ describe('a form of a part', () => {
     expect(input).toContain('aria-describedby="capacity-hint"');
     const hint = /id="capacity-hint">(.*?)<\/p>/s.exec(page)![1]!;
     expect(hint).toContain('Ungültig:');
-    expect(hint).toContain('eine ganze Zahl von 0 bis 2147483647, zum Beispiel 5000');
+    expect(hint).toContain('eine ganze Zahl von 0 bis 2.147.483.647, zum Beispiel 5.000');
     expect(page.match(/autofocus/g)).toHaveLength(1);
     const refused = await operator.fill(`/do/ticketUpdate/sale?ticketId=${ticketId}`, {
       saleStartsAt: '2030-01-02T10:00',

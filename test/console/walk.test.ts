@@ -25,6 +25,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const PICTURES = process.env['CONSOLE_PICTURES'];
 /** Every page and form in every look, which takes minutes. Otherwise each once at both widths. */
 const IS_WHOLE = process.env['CONSOLE_WALK'] === 'all' || inject('tier') === 'evidence';
+/** The whole walk has more than a thousand looks. */
+const TIMEOUT = IS_WHOLE ? { timeout: 3_600_000 } : {};
 
 const MARK = 'marked-by-data';
 /** A name of 240 characters with markup, from right to left, and with a word that is wider than a telephone. */
@@ -293,28 +295,32 @@ describe.skipIf(!chromium && !process.env['CI'])('in a browser', () => {
     return texts.flat();
   }
 
-  test('every page is accessible and fits, wide and narrow, light and dark', async () => {
+  test('every page is accessible and fits, wide and narrow, light and dark', TIMEOUT, async () => {
     const addresses = [...(await shown([...pagesOf(plain), ...doors])), '/help/operate/runbook', '/nothing'];
     for (const language of IS_WHOLE ? (['en', 'de'] as const) : (['en'] as const))
       expect(await walk(addresses, language, IS_WHOLE ? LOOKS : FEW_LOOKS)).toEqual({});
     expect(await walk(['/sign-in'], 'de', FEW_LOOKS, { cookies: 'nobody' })).toEqual({});
   });
 
-  test('every form is accessible and fits, wide and narrow, light and dark', async () => {
+  test('every form is accessible and fits, wide and narrow, light and dark', TIMEOUT, async () => {
     const addresses = await formsWith(plain);
     const rulesOnce = !IS_WHOLE;
     for (const language of IS_WHOLE ? (['en', 'de'] as const) : (['en'] as const))
       expect(await walk(addresses, language, IS_WHOLE ? LOOKS : FEW_LOOKS, { rulesOnce })).toEqual({});
   });
 
-  test('names that are long, from right to left or look like markup break no page, in German too', async () => {
-    const own = new Set(pagesOf(plain));
-    // Lists show them as well.
-    const lists = ['/', '/partners', '/deliveries', '/audit', '/access'].filter((at) => own.has(at));
-    const ofThings = pagesOf(long).filter((at) => !own.has(at));
-    const addresses = await shown([...lists, ...ofThings]);
-    expect(await walk(addresses, 'de', IS_WHOLE ? LOOKS : [LOOKS[1]!])).toEqual({});
-  });
+  test(
+    'names that are long, from right to left or look like markup break no page, in German too',
+    TIMEOUT,
+    async () => {
+      const own = new Set(pagesOf(plain));
+      // Lists show them as well.
+      const lists = ['/', '/partners', '/deliveries', '/audit', '/access'].filter((at) => own.has(at));
+      const ofThings = pagesOf(long).filter((at) => !own.has(at));
+      const addresses = await shown([...lists, ...ofThings]);
+      expect(await walk(addresses, 'de', IS_WHOLE ? LOOKS : [LOOKS[1]!])).toEqual({});
+    },
+  );
 
   test('pages and forms in German have no English words', async () => {
     const operations = await readOperations(given.consoleUrl);

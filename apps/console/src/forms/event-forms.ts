@@ -50,7 +50,6 @@ export const eventForms = {
   },
   eventNotifyHolders: {
     concerns: sentTo,
-    hasWork: async (page, given) => (await sentTo(page, given)) > 0,
     about: async (page, given) => {
       const event = await eventOf(page, given);
       const sent = page.format.number(await sentTo(page, given));

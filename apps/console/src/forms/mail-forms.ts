@@ -34,7 +34,6 @@ export const mailForms = {
   mailResendAll: {
     isDangerous: true,
     concerns: sentTo,
-    hasWork: async (page, given) => (await sentTo(page, given)) > 0,
     about: aboutWith((about, _waiting, sent) => about.mailResendAll(sent)),
   },
   mailTest: { about: (page) => Promise.resolve([page.words.about.mailTest]) },

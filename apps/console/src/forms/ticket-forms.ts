@@ -113,8 +113,6 @@ export const ticketForms = {
     },
   },
   ticketResumeAll: {
-    hasWork: async (page, { eventId = '' }) =>
-      ((await eventOf(page, { eventId }))?.stoppedTickets?.length ?? 0) > 0,
     about: async (page, { eventId = '' }) => {
       const { read, operations, words } = page;
       const event = await eventOf(page, { eventId });
