@@ -114,7 +114,7 @@ export const people: typeof en = {
     failure: 'Code des Fehlers',
     newest: 'Die neuesten zuerst',
     oldest: 'In der Reihenfolge des Verkaufs',
-    none: 'Noch ist niemand registriert.',
+    none: 'Noch ist niemand in dieser Liste. Ein verkaufter Platz erscheint in wenigen Sekunden.',
     noneMatches: 'Niemand entspricht dem Filter.',
     notYet: 'Auf dieser Seite entspricht niemand dem Filter. Gehen Sie zur nächsten Seite.',
     count: 'Zählen',

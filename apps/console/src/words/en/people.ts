@@ -116,7 +116,7 @@ export const people = {
     failure: 'Code of the failure',
     newest: 'The newest first',
     oldest: 'In the order of their sale',
-    none: 'Nobody is registered yet.',
+    none: 'Nobody is in this list yet. A sold seat appears within seconds.',
     noneMatches: 'Nobody meets the filter.',
     notYet: 'Nobody on this page meets the filter. Go on to the next page.',
     count: 'Count them',
