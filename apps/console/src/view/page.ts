@@ -1,7 +1,7 @@
 import { mayUse, mayUseSomewhere, type OperatorPrincipal, type Scope } from '@floodgate/operators';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'ghtml';
-import type { Words } from '../words/index.ts';
+import { valueWords, type Words } from '../words/index.ts';
 import { alertHtml, type Html, type Shown, shownHtml, together } from './html.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -215,8 +215,10 @@ const searchHtml = (asked: string, { shell }: Words) =>
     <button>${shell.find}</button>
   </form>`;
 
-const roleText = ({ role, operatorId }: OperatorPrincipal, { shell }: Words) =>
-  role ?? (operatorId === null ? shell.roleOfToken : shell.roleOfEvents);
+function roleText({ role, operatorId }: OperatorPrincipal, words: Words) {
+  if (role !== null) return valueWords(words, role);
+  return operatorId === null ? words.shell.roleOfToken : words.shell.roleOfEvents;
+}
 
 /** Returns the name of an operator, with a link to its account. A token has none. */
 const accountHtml = ({ name, operatorId }: OperatorPrincipal) =>

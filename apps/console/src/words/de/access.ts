@@ -17,14 +17,14 @@ export const access: typeof enAccess = {
   take: 'Entziehen',
   takeFrom: (name, event) => `${name} die Rolle für ${event} entziehen`,
   roles: {
-    viewer: 'Betrachten',
+    viewer: 'Lesen',
     'door-manager': 'Einlassleitung',
     operator: 'Bearbeiten',
-    owner: 'Verwaltung',
+    owner: 'Eigentum',
   },
   rolesMean: {
     viewer: 'sieht alles außer den Teilnehmenden.',
-    'door-manager': 'sieht Teilnehmende, um am Einlass zu helfen, und ändert nur Tore und Geräte.',
+    'door-manager': 'sieht Teilnehmende, um am Einlass zu helfen, und ändert nur Eingänge und Geräte.',
     operator: 'sieht und ändert alles, außer wer Zugang hat.',
     owner: 'kann alles.',
   },

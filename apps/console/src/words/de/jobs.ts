@@ -28,7 +28,7 @@ export const jobs: typeof en = {
   left: (duration) => `noch etwa ${duration}`,
   goesOn: 'Er läuft weiter, wenn Sie diese Seite verlassen.',
   took: (duration) => `dauerte ${duration}`,
-  failed: (count) => `${count} waren nicht möglich`,
+  failed: (count) => `nicht möglich: ${count}`,
   cameSince: (count) => `${count} Registrierungen kamen nach der Vorschau hinzu.`,
   problem: (text) => `Der letzte Versuch ist fehlgeschlagen und wird wiederholt: ${text}`,
   figures: { done: 'erledigt', failed: 'nicht möglich', open: 'noch offen' },
