@@ -185,13 +185,14 @@ function answerProblems(app: FastifyInstance, log: Logger, provider: Provider | 
   });
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const problem = problemOf(error, request, log);
-    const { status, title, detail = '' } = problem;
+    const { status, title, detail } = problem;
     const isApi = request.url.startsWith('/operator/');
     if (isApi) return reply.code(status).type('application/problem+json').send(JSON.stringify(problem));
     if (status === 401) return askToSignIn(request, reply, provider);
     const { words } = request.viewer;
     const { events } = words.shell.pages;
-    const parts = [alertHtml(ruleWords(words, detail || title)), html`<p><a href="/">${events}</a></p>`];
+    const why = detail ? alertHtml(ruleWords(words, detail)) : '';
+    const parts = [why, html`<p><a href="/">${events}</a></p>`];
     return sendPage(reply.code(status), { title: ruleWords(words, title), parts });
   });
 }

@@ -5,7 +5,7 @@ import { adder, type PageRequest, type Show } from '../add-page.ts';
 import type { ConsoleContext, Operations } from '../operations.ts';
 import { alertHtml, card, chip, facts, Html, link, NOTHING, type Shown, type Tone } from '../view/html.ts';
 import { listing } from '../view/listing.ts';
-import type { Words } from '../words/index.ts';
+import { valueWords, type Words } from '../words/index.ts';
 import { namesOf, subjectHtml } from './subjects.ts';
 
 /** Adds the page of a webhook. */
@@ -126,8 +126,11 @@ function settingsOf(
   const all: (readonly [string, Shown] | false)[] = [
     [texts.receiver, url],
     [texts.description, description],
-    [texts.types, format.list(types)],
-    include !== undefined && [texts.include, format.list(include)],
+    [texts.types, format.list(types.map((type) => valueWords(words, type)))],
+    include !== undefined && [
+      texts.include,
+      format.list(include.map((name) => valueWords(words, name, 'include'))),
+    ],
     [texts.perMessage, format.number(entriesPerMessage)],
     [texts.backlog, oldestMs === null ? texts.nothingWaits : format.duration(oldestMs)],
     dateFailing !== null && [texts.failingSince, at(dateFailing)],

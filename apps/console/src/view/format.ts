@@ -142,9 +142,9 @@ export class Format {
             ? ([ms / HOUR_MS, 'hour'] as const)
             : ([ms / DAY_MS, 'day'] as const);
     const maximumFractionDigits = amount < 10 && unit === 'second' ? 1 : 0;
-    return numberFormat(this.#locale, { style: 'unit', unit, unitDisplay, maximumFractionDigits }).format(
-      amount,
-    );
+    const options = { style: 'unit', unit, unitDisplay, maximumFractionDigits } as const;
+    // "2 Min." at the end of a sentence would have two full stops.
+    return numberFormat(this.#locale, options).format(amount).replace(/\.$/, '');
   }
 
   /** Returns how long ago a time is, or how long it is until then: "12 minutes ago", "in 2 hours". */
