@@ -293,7 +293,7 @@ test('a partner is chosen to sell an event, with its allocations by name', async
   await perform(db, allocateTicketAction, { ticketId, partnerId: partner.id, reserved: 30 }, 'Ada');
   const after = await open(path, cookie);
   expect(rowOf(after.page, `/partners/${partner.id}"`)).toMatch(
-    /Has no key for it 0 Allocate seats Stop its sale$/,
+    /Has no key for it 0 Issue a key Allocate seats Stop its sale$/,
   );
   expect(after.text).toMatch(new RegExp(`Standing ${partner.name} 30 no limit 0 30 never Change`));
   expect((await open(`/events/${event.eventId}/tickets/${ticketId}`, cookie)).text).toContain(

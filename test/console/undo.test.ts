@@ -312,7 +312,7 @@ describe('the note after a form', () => {
     const path = `/do/ticketUpdate/price?ticketId=${things.ticketId}&back=/events/${things.eventId}`;
     const done = await operator.send(path, { price: '9.50' });
     const page = await operator.open(done.headers.get('location')!);
-    expect(textOf(page, 'tbody')).toBe('Price 0 9.50');
+    expect(textOf(page, 'tbody')).toBe('Price 0.00 9.50');
     expect(page).toContain('Seats that are sold in the meantime keep the price at which they were sold.');
     const granted = await operator.send(
       `/do/eventRevoke?eventId=${things.eventId}&partnerId=${things.partnerId}`,

@@ -164,7 +164,7 @@ export const door: typeof en = {
 export const doorFields = {
   tickets: { label: 'Tickets', hint: 'Ohne Auswahl: alle Tickets' },
   gates: { label: 'Eingänge', hint: 'Wo er scannen darf' },
-  area: { label: 'Bereich', hint: 'Eingänge eines Bereichs teilen sich ihren Einlass; leer: „main“' },
+  area: { label: 'Bereich', hint: 'Eingänge eines Bereichs teilen sich ihren Einlass. Leer: „main“' },
   entryRule: {
     label: 'Wie oft ein Platz eingelassen wird',
     hint: 'Gleich für alle Eingänge eines Bereichs. Leer: einmal',

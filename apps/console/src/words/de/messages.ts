@@ -15,7 +15,7 @@ export const messages: typeof en = {
     test: 'Dies ist eine Testveranstaltung: Keine E-Mail verlässt die Installation.',
   },
   enable: 'E-Mails einschalten',
-  pause: 'E-Mails pausieren',
+  pause: 'E-Mails anhalten',
   resume: 'E-Mails fortsetzen',
   disable: 'E-Mails ausschalten',
   tellHolders: 'Neuen Termin oder Ort mitteilen',

@@ -80,7 +80,7 @@ export const partnerPages: typeof en = {
     never: 'nie',
     used: 'Zuletzt benutzt',
     notUsed: 'noch nicht',
-    issue: 'Schlüssel ausgeben',
+    issue: 'Schlüssel ausstellen',
     rotate: 'Erneuern',
     revoke: 'Widerrufen',
     states: { open: 'Offen', revoked: 'Widerrufen', expired: 'Abgelaufen' },
