@@ -47,7 +47,7 @@ export const access: typeof enAccess = {
   tokens: 'Token',
   tokensAbout: 'Mit einem Token benutzt ein Programm die Betreiber-API. Ein Widerruf gilt sofort.',
   noTokens: 'Es gibt keinen Token.',
-  addToken: 'Token ausgeben',
+  addToken: 'Token ausstellen',
   may: 'Darf',
   forEvents: 'Für',
   allEvents: 'alle Veranstaltungen',

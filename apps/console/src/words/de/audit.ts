@@ -29,7 +29,7 @@ const actions: Record<string, Sentence> = {
   'job.pause': '{who} hat einen Auftrag nach {done} von {total} pausiert: {what}',
   'job.resume': '{who} hat einen Auftrag fortgesetzt: {what}',
   'job.start': '{who} hat einen Auftrag für {total} gestartet: {what}',
-  'key.issue': '{who} hat einen Schlüssel an {partnerId} ausgegeben',
+  'key.issue': '{who} hat einen Schlüssel an {partnerId} ausgestellt',
   'key.revoke': '{who} hat einen Schlüssel von {what} widerrufen',
   'key.rotate': {
     predecessor: '{who} hat {what} einen Schlüssel anstelle eines anderen gegeben',
@@ -82,7 +82,7 @@ const actions: Record<string, Sentence> = {
     'active=true': '{who} hat den Verkauf von {what} fortgesetzt',
     '': CHANGED,
   },
-  'token.create': '{who} hat den Token {name} ausgegeben',
+  'token.create': '{who} hat das Token {name} ausgestellt',
   'webhook.create': '{who} hat einen Webhook von {what} für {event} hinzugefügt',
   'webhook.delete': '{who} hat einen Webhook von {partnerId} für {event} gelöscht',
   'webhook.pause': '{who} hat einen Webhook von {what} pausiert',

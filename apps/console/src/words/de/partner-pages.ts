@@ -67,7 +67,7 @@ export const partnerPages: typeof en = {
     title: 'Schlüssel',
     about:
       'Ein Partner weist sich mit einem Schlüssel aus. Sein Geheimnis wird einmal gezeigt, wenn der ' +
-      'Schlüssel ausgegeben wird. Um einen Schlüssel ohne Lücke auszutauschen, erneuern Sie ihn: Der ' +
+      'Schlüssel ausgestellt wird. Um einen Schlüssel ohne Lücke auszutauschen, erneuern Sie ihn: Der ' +
       'alte gilt noch einen Tag. Ein widerrufener Schlüssel wird binnen zwei Sekunden abgelehnt und ' +
       'kommt nicht zurück.',
     none: 'Noch kein Schlüssel.',
@@ -75,7 +75,7 @@ export const partnerPages: typeof en = {
     for: 'Für',
     live: 'echte Veranstaltungen',
     test: 'Testveranstaltungen',
-    issued: 'Ausgegeben',
+    issued: 'Ausgestellt',
     ends: 'Endet',
     never: 'nie',
     used: 'Zuletzt benutzt',
