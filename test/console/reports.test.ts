@@ -102,7 +102,7 @@ test('the invoice of a partner has both parties, the period and the total, in th
   const november = `/events/${eventId}/reports/settlement?from=2026-11-01&to=2026-11-30`;
   const page = await show(november, cookie);
   const invoices = Array.from(page.matchAll(/href="(\/events\/\d+\/reports\/invoices\/(\d+)[^"]*)"/g));
-  expect(invoices.map(([, , id]) => Number(id)).toSorted()).toEqual([partnerId, other.id].toSorted());
+  expect(new Set(invoices.map(([, , id]) => Number(id)))).toEqual(new Set([partnerId, other.id]));
   const at = `/events/${eventId}/reports/invoices/${other.id}?from=2026-11-01&to=2026-11-30`;
   const lines = (await download(at, cookie)).trim().split('\r\n');
   expect(lines).toEqual(

@@ -178,12 +178,12 @@ async function auditEntriesOf(db: Database, { serial }: Stage): Promise<Audited[
     at,
     by,
     action,
-    mailBefore: mailBefore(serial, after),
+    mailBefore: earlierMail(serial, after),
     ...wordsOfAction(action, after),
   }));
 }
 
-function mailBefore(serial: number, after: Record<string, unknown> | null | undefined) {
+function earlierMail(serial: number, after: Record<string, unknown> | null | undefined) {
   const { kind, sentBefore: at } = after ?? {};
   return typeof kind === 'string' && typeof at === 'string'
     ? sentBefore(serial, kind, new Date(at))

@@ -110,10 +110,14 @@ async function fieldsOf(page: PageRequest, asked: Asked, given: Texts, { carried
     const text = typedText(field, given) ?? was ?? '';
     fields.push({ ...field, was, text, problem: problem.invalid[name], isFirst: name === first });
   }
+  return [...fields, ...boxFields(asked, given, fields)];
+}
+
+/** Returns the box of a form, if the fields that it is about have a value. */
+function boxFields(asked: Asked, given: Texts, fields: readonly Field[]) {
   const box = asked.part?.box;
-  return box && box.of.every((name) => fields.find((one) => one.name === name)?.was)
-    ? [...fields, boxField(asked, box.name, given)]
-    : fields;
+  const isFilled = box?.of.every((name) => fields.find((one) => one.name === name)?.was);
+  return box && isFilled ? [boxField(asked, box.name, given)] : [];
 }
 
 /** Returns a box that is checked until somebody takes the mark away. */

@@ -3,7 +3,7 @@ import type { PageRequest } from '../add-page.ts';
 import { PROPOSALS } from '../forms/choices.ts';
 import { alertHtml, card, type Texts } from '../view/html.ts';
 import { ruleWords } from '../words/index.ts';
-import { rowsOf, TICKET_FIELDS, ticketField } from './new-event-plan.ts';
+import { rowsOf, ticketField, type TICKET_FIELDS } from './new-event-plan.ts';
 
 /** A partner that can be chosen. */
 interface PartnerChoice {

@@ -1,3 +1,4 @@
+import type { Event } from '@floodgate/events/console';
 import { InvalidInput } from '@floodgate/service';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -66,8 +67,7 @@ async function proposedBy({ read, operations, format, viewer }: PageRequest): Pr
   return {
     timeZone: latest?.timeZone ?? format.zone,
     currency: latest?.currency ?? '',
-    // English is the language of everybody who has chosen none.
-    language: viewer.language === 'en' ? (latest?.language ?? 'en') : viewer.language,
+    language: languageOf(viewer, latest),
     replyTo: latest?.replyTo ?? '',
     mode: 'live',
     duplicatePolicy: 'allow',
@@ -76,6 +76,10 @@ async function proposedBy({ read, operations, format, viewer }: PageRequest): Pr
     mailPartnerCancels: 'false',
   };
 }
+
+/** English is the language of everybody who has chosen none, so it says nothing about attendees. */
+const languageOf = ({ language }: PageRequest['viewer'], latest?: Pick<Event, 'language'>) =>
+  language === 'en' ? (latest?.language ?? language) : language;
 
 /** Resolves to the partners that can sell an event. The house sells every event anyway. */
 async function partnersOf({ read, operations }: PageRequest) {
