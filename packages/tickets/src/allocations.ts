@@ -102,11 +102,11 @@ export async function assertRoom(
   if (capacity >= ticket.capacity) return;
   const reserved = allocated ? sumUnsold(await listAllocations(db, shardId, [id])) : 0;
   if (capacity >= taken + reserved) return;
-  throw new Failure(
+  const why =
     reserved === 0
-      ? `the capacity cannot be less than ${taken}, the number of seats that are taken already`
-      : `the capacity cannot be less than ${taken + reserved}: ${taken} seats are taken, and ${reserved} more are reserved`,
-  );
+      ? ', the number of seats that are taken already'
+      : `: ${taken} seats are taken, and ${reserved} more are reserved`;
+  throw new Failure(`the capacity cannot be less than ${taken + reserved}${why}`);
 }
 
 /** Throws Failure if a ticket has fewer seats left than are reserved. */

@@ -156,7 +156,10 @@ function ticketsHtml(page: PageRequest, form: NewEventForm) {
 const SALE_TIMES = ['saleStartsAt', 'saleEndsAt'] as const;
 const TICKET_FACTS = ['title', 'capacity', 'price'] as const;
 
-/** Returns the fields of a ticket. The first one has the examples, and the times are folded away until they are used. */
+/**
+ * Returns the fields of a ticket. The first one has the examples, and the times are folded away until they are
+ * used.
+ */
 function ticketHtml(page: PageRequest, form: NewEventForm, row: number) {
   const { newEvent } = page.words;
   const fieldOf = (name: (typeof TICKET_FIELDS)[number], attributes: string) =>

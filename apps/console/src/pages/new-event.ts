@@ -61,7 +61,10 @@ const textsOf = (sent: Sent): Texts =>
     Object.entries(sent).map(([name, text]) => [name, Array.isArray(text) ? text.join(',') : (text ?? '')]),
   );
 
-/** Resolves to what a new event probably has: the zone and currency of the last one, and the language of the person. */
+/**
+ * Resolves to what a new event probably has: the zone and currency of the last one, and the language of the
+ * person.
+ */
 async function proposedBy({ read, operations, format, viewer }: PageRequest): Promise<Texts> {
   const latest = (await read(operations.eventList, {}))?.at(-1);
   return {
