@@ -33,7 +33,13 @@ const CONFIRM = `${STATUS.replace('GET', 'POST')}/confirm`;
 const CHANGE_ATTENDEE = `${STATUS.replace('GET', 'POST')}/attendee`;
 const HOLDS = 'POST /api/v1/events/holds';
 const HOLD = 'GET /api/v1/events/holds/:holdReference';
-const HOLD_CHANGES = ['confirm', 'extend', 'release'].map((name) => `${HOLD.replace('GET', 'POST')}/${name}`);
+const HOLD_CHANGES = ['confirm', 'extend', 'release', 'seats'].map(
+  (name) => `${HOLD.replace('GET', 'POST')}/${name}`,
+);
+const MORE_SEATS = HOLD_CHANGES.at(-1)!;
+const FIND_HOLDS = HOLDS.replace('POST', 'GET');
+const CONFIRM_HOLDS = `${HOLDS}/confirm`;
+const CANCEL_ALL = `${LIST.replace('GET', 'POST')}/cancel`;
 const JOIN = 'POST /api/v1/events/waiting-list';
 const WAITING = 'GET /api/v1/events/waiting-list/:entry';
 const LEAVE = `${WAITING.replace('GET', 'POST')}/leave`;
@@ -147,6 +153,8 @@ beforeEach(async () => {
 /** Notes that a request to the route may change what it names, so that the next test gets another. */
 function noteChange(route: string): void {
   if (/^(?:GET|HEAD) /.test(route)) return;
+  if (route === CONFIRM_HOLDS) toBeMade.add('holdReference');
+  if (route === CANCEL_ALL) toBeMade.add('passReference');
   for (const parameter of PARAMETERS) if (route.includes(`:${parameter}`)) toBeMade.add(parameter);
 }
 
@@ -159,7 +167,10 @@ async function register(caller: Fixture, ticketId: number, headers = {}): Promis
 }
 
 async function hold(caller: Fixture, ticketId: number): Promise<string> {
-  const { body } = await clientOf(caller).post('/holds', basketOf(ticketId));
+  const { body } = await clientOf(caller).post('/holds', {
+    ...basketOf(ticketId),
+    partnerReference: 'theirs',
+  });
   return (body.responseData as { holdReference: string }).holdReference;
 }
 
@@ -185,6 +196,7 @@ interface Request {
   webhookId?: string;
   holdReference?: string;
   entry?: string;
+  partnerReference?: string;
   body?: string;
 }
 
@@ -196,6 +208,11 @@ async function ask(route: string, secretKey: string | null, request: Request) {
     ...BODIES,
     [BULK]: { registrations: [registration] },
     [HOLDS]: basketOf(request.ticketId ?? sharedTicket),
+    [MORE_SEATS]: basketOf(request.ticketId ?? sharedTicket),
+    [CONFIRM_HOLDS]: {
+      holds: [{ holdReference: request.holdReference ?? theirHold, ...BODIES[HOLD_CHANGES[0]!] }],
+    },
+    [CANCEL_ALL]: { passReferences: [request.passReference ?? theirPass] },
     [JOIN]: waitingOf(request.ticketId ?? sharedListed),
   };
   const asked = bodies[route] ?? registration;
@@ -206,7 +223,9 @@ async function ask(route: string, secretKey: string | null, request: Request) {
     .replace(':holdReference', request.holdReference ?? theirHold)
     .replace(':entry', request.entry ?? theirEntry)
     .replace(':webhookId', request.webhookId ?? theirWebhook);
-  const response = await fetch(`${api.baseUrl}${url}`, {
+  const isSearch = route === FIND_HOLDS || route === head(FIND_HOLDS);
+  const query = isSearch ? `?partnerReference=${request.partnerReference ?? 'theirs'}` : '';
+  const response = await fetch(`${api.baseUrl}${url}${query}`, {
     method,
     headers: {
       'x-event-ref': request.eventRef,
@@ -242,6 +261,7 @@ const readRoutes = [
   STATUS,
   PASS,
   ADMISSIONS,
+  FIND_HOLDS,
   HOLD,
   WAITING,
   WEBHOOKS,
@@ -256,11 +276,18 @@ const withOtherCode = (passReference: string) =>
 const PROBES: Probe[] = [
   {
     what: "the other's event",
-    routes: [REGISTER, BULK, CANCEL, CONFIRM, CHANGE_ATTENDEE, HOLDS, LEAVE, CREATE_WEBHOOK].concat(
-      HOLD_CHANGES,
-      WEBHOOK_CHANGES,
-      readRoutes,
-    ),
+    routes: [
+      REGISTER,
+      BULK,
+      CANCEL,
+      CANCEL_ALL,
+      CONFIRM,
+      CHANGE_ATTENDEE,
+      HOLDS,
+      CONFIRM_HOLDS,
+      LEAVE,
+      CREATE_WEBHOOK,
+    ].concat(HOLD_CHANGES, WEBHOOK_CHANGES, readRoutes),
     foreign: () => ({ eventRef: theirs.eventRef, ticketId: theirTicket, passReference: theirPass }),
     missing: () => ({ eventRef: randomUUID(), ticketId: theirTicket, passReference: theirPass }),
     owner: () => theirs,
@@ -308,6 +335,7 @@ const PROBES: Probe[] = [
       ADMISSIONS,
       head(ADMISSIONS),
       CANCEL,
+      CANCEL_ALL,
       CONFIRM,
       CHANGE_ATTENDEE,
     ],
@@ -326,6 +354,7 @@ const PROBES: Probe[] = [
       ADMISSIONS,
       head(ADMISSIONS),
       CANCEL,
+      CANCEL_ALL,
       CONFIRM,
       CHANGE_ATTENDEE,
     ],
@@ -336,19 +365,27 @@ const PROBES: Probe[] = [
   },
   {
     what: "a hold of the other's event",
-    routes: [HOLD, head(HOLD), ...HOLD_CHANGES],
-    foreign: () => ({ eventRef: mine.eventRef, holdReference: theirHold }),
-    missing: () => ({ eventRef: mine.eventRef, holdReference: randomUUID() }),
+    routes: [HOLD, head(HOLD), CONFIRM_HOLDS, ...HOLD_CHANGES],
+    foreign: () => ({ eventRef: mine.eventRef, holdReference: theirHold, ticketId: theirTicket }),
+    missing: () => ({ eventRef: mine.eventRef, holdReference: randomUUID(), ticketId: theirTicket }),
     owner: () => theirs,
     code: '34',
   },
   {
     what: "the other's hold under the shared event",
-    routes: [HOLD, head(HOLD), ...HOLD_CHANGES],
+    routes: [HOLD, head(HOLD), CONFIRM_HOLDS, ...HOLD_CHANGES],
     foreign: () => ({ eventRef: shared.eventRef, holdReference: theirSharedHold }),
     missing: () => ({ eventRef: shared.eventRef, holdReference: randomUUID() }),
     owner: () => theirShared,
     code: '34',
+  },
+  {
+    what: "the holds of the other's own reference under the shared event",
+    routes: [FIND_HOLDS, head(FIND_HOLDS)],
+    foreign: () => ({ eventRef: shared.eventRef, partnerReference: 'theirs' }),
+    missing: () => ({ eventRef: shared.eventRef, partnerReference: 'missing' }),
+    owner: () => theirShared,
+    code: '00',
   },
   {
     what: "a ticket of the other's with a waiting list, under an event of one's own",

@@ -53,7 +53,16 @@ const KEPT: Record<string, Record<string, string>> = {
  * Sent in order, each finds what it needs: a pass needs a registration that is confirmed, and not cancelled
  * yet. A seat is released before its hold is confirmed.
  */
-const LAST = ['releaseHold', 'confirmHold', 'getPass', 'cancelRegistration', 'deleteWebhook'];
+const LAST = [
+  'addSeats',
+  'releaseHold',
+  'confirmHold',
+  'confirmHolds',
+  'getPass',
+  'cancelRegistration',
+  'cancelRegistrations',
+  'deleteWebhook',
+];
 
 /** In a folder of its own, the last: it frees the seats of the ticket that is sold out. */
 const RESET = 'resetTestEvent';
@@ -78,6 +87,15 @@ const VALUES: Record<string, string> = {
 /** Changes to bodies whose example is not what to send. Undefined: left out. */
 const BODIES: Record<string, Record<string, unknown>> = {
   confirmHold: { attendees: undefined },
+  confirmHolds: {
+    holds: [
+      {
+        holdReference: '{{holdReference}}',
+        contact: { fullName: 'Jane Doe', emailAddress: 'jane@example.com' },
+      },
+    ],
+  },
+  cancelRegistrations: { passReferences: ['{{passReference}}'] },
   releaseHold: { passReferences: ['{{heldPassReference}}'] },
   joinWaitingList: { organizedEventTicketID: '{{soldOutTicketId}}' },
 };

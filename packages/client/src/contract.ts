@@ -35,14 +35,18 @@ export type FailureCode = Exclude<ResponseCode, '00'>;
 const COMMON = ['10', '12', '20', '21', '50', '90', '99'] as const;
 /** The failures of each operation. */
 export const OPERATION_FAILURES = {
+  addSeats: [...COMMON, '11', '30', '31', '32', '34', '35', '37', '40', '41', '91'],
   cancelRegistration: [...COMMON, '34', '35', '91'],
+  cancelRegistrations: [...COMMON, '11', '34', '35', '91'],
   changeAttendee: [...COMMON, '11', '33', '34', '35', '91'],
   changeWebhook: [...COMMON, '11', '70'],
   confirmHold: [...COMMON, '11', '33', '34', '35', '91'],
+  confirmHolds: [...COMMON, '11', '33', '34', '35', '91'],
   confirmRegistration: [...COMMON, '34', '35', '91'],
   createWebhook: [...COMMON, '11', '71'],
   deleteWebhook: [...COMMON, '11', '70'],
   extendHold: [...COMMON, '11', '34', '35', '91'],
+  findHolds: [...COMMON, '11'],
   getHold: [...COMMON, '11', '34'],
   getLaunch: [...COMMON],
   getPass: [...COMMON, '11', '34', '35'],
@@ -134,6 +138,19 @@ export interface AttendeePass {
   /** End of the validity: one day after the current end of the event. null: the event has no end. */
   validUntil: string | null;
 }
+/** The registrations to cancel. Unknown fields are ignored. */
+export interface Cancellation {
+  /** Required, 1 to 100 pass references */
+  passReferences: PassReference[];
+}
+export interface CancelledRegistrations {
+  /** The cancelled registrations, in the order of the request. */
+  passReferences: PassReference[];
+}
+export interface ConfirmedHolds {
+  /** The holds, in the order of the request. */
+  holds: Hold[];
+}
 export interface HeldSeat {
   passReference: PassReference;
   /** held: the seat is kept until the hold expires. To keep it longer, confirm the registration. reserved: the seat is taken, and finalization follows. confirmed: finalized. failed: finalization failed, and the seat stays taken. cancelled: the seat was released. */
@@ -158,6 +175,10 @@ export interface HoldConfirmation {
   /** The attendees, at most 100: one for each held seat, in the order of the hold */
   attendees?: Attendee[];
   contact?: Attendee;
+}
+export interface HoldList {
+  /** The holds, the newest first, at most 10. */
+  holds: Hold[];
 }
 /** The seats to release. Unknown fields are ignored. */
 export interface HoldRelease {
@@ -187,6 +208,27 @@ export interface LaunchState {
   serverTime: string;
   /** Seats left on all tickets whose sale has not ended. At most 1 second old. */
   seatsLeft: number;
+}
+/** The seats to add. A hold has at most 100. Unknown fields are ignored. */
+export interface MoreSeats {
+  /** Required, the tickets with their number of seats, together at most 100 */
+  tickets: {
+    /** Required, a whole number from 1 to 2147483647, the id of a ticket from Get Tickets */
+    organizedEventTicketID: number;
+    /** Required, a whole number from 1 to 100, the number of seats of this ticket */
+    seats: number;
+  }[];
+}
+/** The holds with their attendees. Unknown fields are ignored. */
+export interface OrderConfirmation {
+  /** Required, 1 to 10 holds, each once, with either `attendees` or `contact` */
+  holds: {
+    /** Required, the reference of a hold, a UUID */
+    holdReference: string;
+    /** The attendees, at most 100: one for each held seat, in the order of the hold */
+    attendees?: Attendee[];
+    contact?: Attendee;
+  }[];
 }
 /** Pass reference of the attendee. Treat it as opaque. */
 export type PassReference = string;

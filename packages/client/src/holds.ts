@@ -1,5 +1,11 @@
 import { post, type Ask } from './ask.ts';
-import type { HoldConfirmation, HoldRequest, WaitingRequest } from './contract.ts';
+import type {
+  HoldConfirmation,
+  HoldRequest,
+  MoreSeats,
+  OrderConfirmation,
+  WaitingRequest,
+} from './contract.ts';
 import type { CallOptions, RegisterOptions } from './options.ts';
 import { headersOf } from './register.ts';
 
@@ -17,6 +23,29 @@ export function createHolds(ask: Ask) {
     /** Returns the state of a hold. */
     get: (holdReference: string, options?: CallOptions) =>
       ask('getHold', 'hold', { path: path(holdReference) }, options),
+    /** Returns the holds with your own reference, the newest first, at most ten. */
+    find: (partnerReference: string, options?: CallOptions) =>
+      ask(
+        'findHolds',
+        'holds',
+        { path: `${HOLDS}?${new URLSearchParams({ partnerReference }).toString()}` },
+        options,
+      ),
+    /** Adds seats to a hold, all or none. All attempts of a call have the same key. */
+    addSeats: async (
+      holdReference: string,
+      request: MoreSeats,
+      options: Omit<RegisterOptions, 'holdForSeconds'> = {},
+    ) =>
+      ask(
+        'addSeats',
+        'hold',
+        { ...post(path(holdReference, '/seats'), request), ...headersOf(options) },
+        options,
+      ),
+    /** Confirms several holds together, all or none. */
+    confirmAll: (request: OrderConfirmation, options?: CallOptions) =>
+      ask('confirmHolds', 'holds', post(path('confirm'), request), options),
     /** Names the attendees, one for each held seat or one contact for all, and keeps the seats. */
     confirm: (holdReference: string, names: HoldConfirmation, options?: CallOptions) =>
       ask('confirmHold', 'hold', post(path(holdReference, '/confirm'), names), options),

@@ -44,7 +44,10 @@ export interface CallOptions {
 export interface RegisterOptions extends CallOptions {
   /** Your own idempotency key, such as an order number. The registration is then sent in a call of its own. */
   idempotencyKey?: string;
-  /** Holds the seat for 60 to 1800 seconds. `confirm` keeps it. The registration is then sent in a call of its own. */
+  /**
+   * Holds the seat for 60 to 604800 seconds, at most as long as the operator allows. `confirm` keeps it. The
+   * registration is then sent in a call of its own.
+   */
   holdForSeconds?: number;
 }
 

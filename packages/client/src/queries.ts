@@ -36,6 +36,14 @@ export function createQueries(ask: Ask) {
     /** Cancels a registration. */
     cancel: (passReference: string, options?: CallOptions) =>
       ask('cancelRegistration', 'passReference', post(`${pathOf(passReference)}/cancel`), options),
+    /** Cancels up to 100 registrations together, all or none. Idempotent without a key. */
+    cancelAll: (passReferences: readonly string[], options?: CallOptions) =>
+      ask(
+        'cancelRegistrations',
+        'cancelled',
+        post('/api/v1/events/registrations/cancel', { passReferences }),
+        options,
+      ),
     /** Gives the seat of a registration to another attendee. The result has the new pass reference. */
     changeAttendee: (passReference: string, attendee: Attendee, options?: CallOptions) =>
       ask('changeAttendee', 'passReference', post(`${pathOf(passReference)}/attendee`, attendee), options),

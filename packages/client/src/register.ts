@@ -46,8 +46,8 @@ export function headersOf({ idempotencyKey = randomUUID(), holdForSeconds }: Reg
   const isKey = /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
   check(isKey, 'idempotencyKey must be 1 to 255 visible ASCII characters');
   const seconds = holdForSeconds ?? 60;
-  const isHold = Number.isInteger(seconds) && seconds >= 60 && seconds <= 1_800;
-  check(isHold, 'holdForSeconds must be a whole number from 60 to 1800');
+  const isHold = Number.isInteger(seconds) && seconds >= 60 && seconds <= 604_800;
+  check(isHold, 'holdForSeconds must be a whole number from 60 to 604800');
   return { method: 'POST', idempotencyKey, holdForSeconds } as const;
 }
 

@@ -8,9 +8,13 @@ export interface OperationResults {
   getRegistration: { registration: Contract.RegistrationStatus };
   confirmRegistration: { passReference: PassReference };
   cancelRegistration: { passReference: PassReference };
+  cancelRegistrations: { cancelled: Contract.CancelledRegistrations };
   holdSeats: { hold: Contract.Hold };
   getHold: { hold: Contract.Hold };
+  findHolds: { holds: Contract.HoldList };
+  addSeats: { hold: Contract.Hold };
   confirmHold: { hold: Contract.Hold };
+  confirmHolds: { holds: Contract.ConfirmedHolds };
   extendHold: { hold: Contract.Hold };
   releaseHold: { hold: Contract.Hold };
   joinWaitingList: { waitingEntry: Contract.WaitingEntry };

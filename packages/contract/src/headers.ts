@@ -26,10 +26,10 @@ export const RegisterHeaders = Type.Partial(
         'Idempotent-Replayed: true. 1 to 255 visible ASCII characters. The key is scoped to the partner and the event.',
     }),
     'hold-for': Type.String({
-      pattern: '^(?:[6-9][0-9]|[1-9][0-9]{2}|1[0-7][0-9]{2}|1800)$',
-      title: 'Hold-For: seconds, a whole number from 60 to 1800',
+      pattern: '^(?:[6-9][0-9]|[1-9][0-9]{2,4}|[1-5][0-9]{5}|60[0-3][0-9]{3}|604[0-7][0-9]{2}|604800)$',
+      title: 'Hold-For: seconds, a whole number from 60 to 604800',
       description:
-        'Holds the seats for this number of seconds, from 60 to 1800, by the clock of the service. ' +
+        'Holds the seats for this number of seconds, from 60 to 604800, by the clock of the service. ' +
         'Confirm Registration keeps a ' +
         'seat. Otherwise the registration is cancelled when its hold expires. Without this header, ' +
         'registrations are permanent.',

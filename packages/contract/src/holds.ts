@@ -11,25 +11,31 @@ export const DEFAULT_HOLD_SECONDS = 600;
 const seats = (description: string) => Whole(description, 2, { minimum: 1, maximum: HOLD_LIMIT });
 const LIMITS = { minItems: 1, maxItems: HOLD_LIMIT };
 
+const tickets = Type.Array(
+  Type.Object({
+    organizedEventTicketID: RegistrationRequest.properties.organizedEventTicketID,
+    seats: seats(`Required, a whole number from 1 to ${HOLD_LIMIT}, the number of seats of this ticket`),
+  }),
+  {
+    ...LIMITS,
+    description: `Required, the tickets with their number of seats, together at most ${HOLD_LIMIT}`,
+  },
+);
+
 /** Body of Hold Seats. */
 export const HoldRequest = open(
   'HoldRequest',
-  {
-    tickets: Type.Array(
-      Type.Object({
-        organizedEventTicketID: RegistrationRequest.properties.organizedEventTicketID,
-        seats: seats(`Required, a whole number from 1 to ${HOLD_LIMIT}, the number of seats of this ticket`),
-      }),
-      {
-        ...LIMITS,
-        description: `Required, the tickets with their number of seats, together at most ${HOLD_LIMIT}`,
-      },
-    ),
-    partnerReference: PartnerReference,
-  },
+  { tickets, partnerReference: PartnerReference },
   'The seats to hold. Unknown fields are ignored.',
 );
 export type HoldRequest = Static<typeof HoldRequest>;
+
+/** Body of Add Seats. */
+export const MoreSeats = open(
+  'MoreSeats',
+  { tickets },
+  `The seats to add. A hold has at most ${HOLD_LIMIT}. Unknown fields are ignored.`,
+);
 
 export const Attendee = Type.Omit(RegistrationRequest, ['organizedEventTicketID', 'partnerReference'], {
   title: 'Attendee',
@@ -51,6 +57,48 @@ export const HoldConfirmation = open(
   },
   'The attendees: either `attendees` or `contact`. Unknown fields are ignored.',
 );
+
+/** Maximum number of holds that one call confirms. */
+export const ORDER_LIMIT = 10;
+
+/** Body of Confirm Holds. */
+export const OrderConfirmation = open(
+  'OrderConfirmation',
+  {
+    holds: Type.Array(
+      Type.Object({
+        holdReference: Uuid('Required, the reference of a hold, a UUID'),
+        ...HoldConfirmation.properties,
+      }),
+      {
+        minItems: 1,
+        maxItems: ORDER_LIMIT,
+        description: `Required, 1 to ${ORDER_LIMIT} holds, each once, with either \`attendees\` or \`contact\``,
+      },
+    ),
+  },
+  'The holds with their attendees. Unknown fields are ignored.',
+);
+export type OrderConfirmation = Static<typeof OrderConfirmation>;
+
+/** Body of Cancel Registrations. */
+export const Cancellation = open(
+  'Cancellation',
+  {
+    passReferences: Type.Array(PassReference, {
+      ...LIMITS,
+      description: `Required, 1 to ${HOLD_LIMIT} pass references`,
+    }),
+  },
+  'The registrations to cancel. Unknown fields are ignored.',
+);
+
+/** Answer of Cancel Registrations. */
+export const Cancelled = closed('CancelledRegistrations', {
+  passReferences: Type.Array(PassReference, {
+    description: 'The cancelled registrations, in the order of the request.',
+  }),
+});
 
 /** Body of Release Hold. */
 export const HoldRelease = open(
@@ -92,6 +140,23 @@ export const Hold = closed('Hold', {
   seats: Type.Array(HeldSeat, { description: 'The seats, in the order of the request.' }),
 });
 export type Hold = Static<typeof Hold>;
+
+/** Query of Find Holds. */
+export const HoldsQuery = Type.Object({
+  partnerReference: Text('Required, your own reference, 1 to 64 characters', 'order-4711', {
+    pattern: '^[^\\x00-\\x1f\\x7f]{1,64}$',
+  }),
+});
+
+/** Holds of one reference. */
+export const HoldList = closed('HoldList', {
+  holds: Type.Array(Hold, { description: `The holds, the newest first, at most ${ORDER_LIMIT}.` }),
+});
+
+/** Answer of Confirm Holds. */
+export const ConfirmedHolds = closed('ConfirmedHolds', {
+  holds: Type.Array(Hold, { description: 'The holds, in the order of the request.' }),
+});
 
 /** Maximum number of seats of an entry. */
 const WAITING_SEAT_LIMIT = 10;

@@ -2,11 +2,16 @@ import { assertDurable, isCluster, shardLoader } from '@floodgate/database';
 import { defineApi, type ApiContext } from '@floodgate/http';
 import { whole } from '@floodgate/service';
 import { addBulkRoute } from './bulk/route.ts';
-import { createChangeGroups } from './change/change-registrations.ts';
+import { createChangeGroups, createTogetherGroups } from './change/change-registrations.ts';
 import { createReplacementGroups } from './change/replace-attendee.ts';
-import { addAttendeeRoute, addCancelRoute, addConfirmRegistrationRoute } from './change/routes.ts';
+import {
+  addAttendeeRoute,
+  addCancelAllRoute,
+  addCancelRoute,
+  addConfirmRegistrationRoute,
+} from './change/routes.ts';
 import { createQueueNotifier, finalizeEnqueuer, finalizeSettings } from './finalize/queue-notifier.ts';
-import { createHoldGroups } from './holds/change-holds.ts';
+import { createHoldGroups, createOrderGroups } from './holds/change-holds.ts';
 import { findTaken, type TakenQuery } from './holds/duplicates.ts';
 import { findHolds, type HoldQuery } from './holds/find-holds.ts';
 import { addHoldRoutes } from './holds/routes.ts';
@@ -34,7 +39,7 @@ export const registrationsApi = defineApi({
       10_000,
     ),
     ...holdShareSettings,
-    HOLD_LIMIT_SECONDS: whole('longest hold, with its extensions', [60, 86_400], DEFAULT_HOLD_LIMIT_SECONDS),
+    HOLD_LIMIT_SECONDS: whole('longest hold, with its extensions', [60, 604_800], DEFAULT_HOLD_LIMIT_SECONDS),
   },
   async open({ log, metrics, reads, shardReads, openPool, producer, answerWithinMs, clock }, settings) {
     // Separate from the reads, so that a reservation never waits for a connection that a read uses.
@@ -71,7 +76,7 @@ export const registrationsApi = defineApi({
     );
     const findHold = shardLoader(shardReads, (queries: HoldQuery[]) => findHolds(reads, queries));
     const findTakenDigests = shardLoader(shardReads, (queries: TakenQuery[]) => findTaken(reads, queries));
-    const holds = { ...groups, reads, findHold, findTaken: findTakenDigests };
+    const holds = { ...groups, reads, findHold, findTaken: findTakenDigests, answerWithinMs, clock };
     await assertDurable(db);
     return {
       facts: () => ({ waiting: register.waiting() }),
@@ -82,6 +87,7 @@ export const registrationsApi = defineApi({
         addListRoute(api, reads, answerWithinMs, clock);
         addConfirmRegistrationRoute(api, groups.confirm, findRegistration);
         addCancelRoute(api, groups.cancel, findRegistration);
+        addCancelAllRoute(api, groups.cancelTogether, findRegistration);
         addAttendeeRoute(api, groups.replace, findRegistration);
         addHoldRoutes(api, holds);
         // A test event begins again, also after a rehearsal at its doors.
@@ -101,8 +107,10 @@ const KINDS = {
   register: 'register',
   replace: 'replace',
   cancel: 'cancel',
+  cancelTogether: 'cancel together',
   confirm: 'confirm',
   confirmHold: 'confirm hold',
+  confirmOrder: 'confirm holds',
   extendHold: 'extend hold',
   releaseHold: 'release hold',
 } as const;
@@ -116,8 +124,10 @@ function openGroups(options: RegistrationsOptions, metrics: ApiContext['metrics'
     register: openRegistrations(named('register')),
     replace: createReplacementGroups(named('replace')),
     cancel: createChangeGroups(named('cancel'), 'cancelled'),
+    cancelTogether: createTogetherGroups(named('cancelTogether')),
     confirm: createChangeGroups(named('confirm'), 'confirmed'),
     confirmHold: createHoldGroups(named('confirmHold'), 'confirmed'),
+    confirmOrder: createOrderGroups(named('confirmOrder')),
     extendHold: createHoldGroups(named('extendHold'), 'extended'),
     releaseHold: createHoldGroups(named('releaseHold'), 'released'),
   };

@@ -1,6 +1,7 @@
 -- Changes holds: 'confirmed' stores the attendees and keeps the seats, 'released' frees seats, 'extended'
 -- moves the expiry. "seats" are serials, each with the index of its hold. A hold changes with all of these
--- seats, or not at all. Returns json:
+-- seats, or not at all. With "together", the same holds for all holds: if one outcome is not the change, nothing
+-- has changed. Returns json:
 --
 --   outcomes   by position of the hold: the change (also if it was made already), 'too-late' if a seat is not held any
 --              more, 'duplicate' if an attendee has a seat already, or null if a seat is not part of the hold
@@ -15,13 +16,15 @@ create or replace function change_and_read_holds(
   hold_ids uuid[], extended_seconds integer[], limit_seconds integer,
   holds integer[], seats bigint[], digests uuid[], full_names text[], email_addresses text[], phone_numbers text[],
   genders text[], tables_or_seats text[], extras_1 text[], extras_2 text[],
-  hold_percent integer
+  hold_percent integer, together boolean default false
 ) returns json language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
   outcomes text[];
+  -- The holds change together, and one cannot change.
+  is_refused boolean;
   due bigint[];
   offers bigint[];
   due_tickets integer[];
@@ -73,13 +76,16 @@ begin
     group by hold order by hold
   );
 
+  is_refused := together
+    and exists (select from unnest(outcomes) as outcome where outcome is distinct from change);
   due := array(
     select r.serial from unnest(holds, seats) as input (hold, serial)
     cross join lateral (
       select serial, held_until, cancelled_at from registrations
       where shard_id = shard and serial = input.serial offset 0
     ) r
-    where outcomes[hold] = change and r.cancelled_at is null and r.held_until > now() and r.held_until < 'infinity'
+    where not is_refused and outcomes[hold] = change
+      and r.cancelled_at is null and r.held_until > now() and r.held_until < 'infinity'
   );
   if cardinality(due) = 0 then
     -- All changes were made already or are refused.

@@ -10,7 +10,8 @@
 create or replace function change_registrations(
   shard integer, lock_within_ms integer, change text,
   wanted bigint[], wanted_partners integer[], wanted_events integer[], wanted_codes bigint[], deadlines timestamptz[],
-  hold_percent integer default null, by_operator boolean default null, leave_admitted boolean default null
+  hold_percent integer default null, by_operator boolean default null, leave_admitted boolean default null,
+  together boolean default false
 ) returns text[] language plpgsql security definer set search_path from current
 set enable_seqscan = off
 as $$
@@ -55,6 +56,15 @@ begin
             where a.shard_id = shard and a.seat = coalesce(r.seat, r.serial) and a.undone_at is null
           )
         );
+      end if;
+      if together and (
+        admitted <> '{}'
+        or exists (select from unnest(outcomes) as outcome where outcome is distinct from change)
+        or exists (
+          select from registrations where shard_id = shard and serial = any(wanted) and replaced_by is not null
+        )
+      ) then
+        due := '{}';
       end if;
       perform release_registrations(
         shard, array(select unnest(due) except select unnest(admitted)), due_tickets, change, hold_percent,

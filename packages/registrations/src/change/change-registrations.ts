@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { plainArray, textArray, type Database } from '@floodgate/database';
 import type { RegistrationsOptions } from '../register/commit-batch.ts';
-import { createGroups, type Groups } from './change-groups.ts';
+import { createGroups, inSeparateRounds, type Groups } from './change-groups.ts';
 
 /** A registration to change, with the partner, event and pass code that it must have. */
 export interface NamedRegistration {
@@ -31,6 +31,8 @@ interface ChangeOptions {
    */
   holdSharePercent?: number | null | undefined;
   byOperator?: boolean;
+  /** All or none: if one outcome is not the change, nothing has changed. */
+  together?: boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function changeRegistrations(
   shardId: number,
   change: Change,
   registrations: readonly NamedRegistration[],
-  { lockWithinMs = 0, holdSharePercent = null, byOperator = false }: ChangeOptions = {},
+  { lockWithinMs = 0, holdSharePercent = null, byOperator = false, together = false }: ChangeOptions = {},
 ) {
   const column = (name: Exclude<keyof NamedRegistration, 'deadline'>) =>
     plainArray(registrations.map((registration) => registration[name]));
@@ -53,7 +55,8 @@ export async function changeRegistrations(
     select change_registrations(
       ${shardId}::integer, ${lockWithinMs}::integer, ${change}::text, ${column('serial')}::bigint[],
       ${column('partnerId')}::integer[], ${column('eventId')}::integer[], ${column('passCode')}::bigint[],
-      ${deadlines}::timestamptz[], ${holdSharePercent}::integer, ${byOperator}::boolean
+      ${deadlines}::timestamptz[], ${holdSharePercent}::integer, ${byOperator}::boolean,
+      null, ${together}::boolean
     ) as outcomes`.execute(db);
   return rows[0]!.outcomes;
 }
@@ -82,4 +85,22 @@ export const createChangeGroups = (
 ): ChangeGroups =>
   createGroups<NamedRegistration, ChangeOutcome>(options, (shardId, registrations) =>
     changeRegistrations(options.db, shardId, change, registrations, { ...options, byOperator }),
+  );
+
+/** Functions that cancel the registrations of a call, all or none. */
+export type TogetherGroups = Groups<readonly NamedRegistration[], ChangeOutcome[]>;
+
+/**
+ * Returns functions that cancel registrations: those of a call, each at most once, all or none. The outcomes are
+ * by position. If one is not `cancelled`, none was cancelled.
+ */
+export const createTogetherGroups = (options: RegistrationsOptions): TogetherGroups =>
+  createGroups<readonly NamedRegistration[], ChangeOutcome[]>(
+    { ...options, unitsOf: ({ length }) => length, roundsOf: inSeparateRounds },
+    async (shardId, [registrations]) => [
+      await changeRegistrations(options.db, shardId, 'cancelled', registrations!, {
+        ...options,
+        together: true,
+      }),
+    ],
   );

@@ -2,7 +2,10 @@ import { Type } from '@sinclair/typebox';
 import {
   answering,
   Attendee,
+  Cancellation,
+  Cancelled,
   COMMON_FAILURES,
+  HOLD_LIMIT,
   parsePassReference,
   PassReference,
   RegistrationStatus,
@@ -20,9 +23,9 @@ import {
   whyNotReplaced,
 } from '../answers.ts';
 import { digestFor } from '../register/reservation.ts';
-import type { FindRegistration, RegistrationRow } from '../status/find-registrations.ts';
+import type { FindRegistration, RegistrationQuery, RegistrationRow } from '../status/find-registrations.ts';
 import type { CallFailure } from './change-groups.ts';
-import type { ChangeGroups } from './change-registrations.ts';
+import type { ChangeGroups, TogetherGroups } from './change-registrations.ts';
 import type { ReplacementGroups, ReplacementRefusal } from './replace-attendee.ts';
 
 const PARAMS = Type.Pick(RegistrationStatus, ['passReference']);
@@ -68,6 +71,54 @@ export function addCancelRoute(api: Routes, groups: ChangeGroups, find: FindRegi
   );
 }
 
+const EACH_ONCE = {
+  message: 'passReferences: each pass reference once',
+  invalidFields: [{ field: 'passReferences', rule: 'uniqueItems' }],
+};
+
+/** POST /events/registrations/cancel: cancels several registrations, all or none. */
+export function addCancelAllRoute(api: Routes, groups: TogetherGroups, find: FindRegistration) {
+  api.post(
+    '/events/registrations/cancel',
+    {
+      schema: {
+        ...answering('Registrations', Cancelled, [...COMMON_FAILURES, '11', '34', '35', '91']),
+        operationId: 'cancelRegistrations',
+        summary: 'Cancel Registrations',
+        description:
+          `Cancels 1 to ${HOLD_LIMIT} registrations that the same partner made under this event, all or none, ` +
+          'as Cancel Registration does. If one cannot be cancelled, none is, and the message begins with its ' +
+          'place in the request. Safe to repeat.',
+        body: Cancellation,
+      },
+      preHandler: async ({ body, countAs }) => countAs(body.passReferences.length),
+    },
+    async (request, reply) => {
+      const { principal, body } = request;
+      const { passReferences } = body;
+      if (new Set(passReferences).size < passReferences.length) return reply.fail('11', EACH_ONCE);
+      const named = passReferences.map((passReference) => namedIn(principal, passReference));
+      const field = (index: number) => `passReferences[${index}]`;
+      const unknown = named.indexOf(null);
+      if (unknown >= 0) return reply.fail(...refusalOf(principal, 'missing', { field: field(unknown) }));
+      const registrations = named.filter((one) => one !== null);
+      const outcomes = await groups.submit(request, registrations);
+      if (typeof outcomes === 'string')
+        return groups.refuse(request, reply, ...refusalOf(principal, outcomes));
+      for (const [index, outcome] of outcomes.entries()) {
+        if (outcome === 'cancelled' || outcome === 'confirmed') continue;
+        const message =
+          outcome === 'too-late'
+            ? await describeRow(registrations[index]!, find, whyNotCancelled)
+            : undefined;
+        const refusal = refusalOf(principal, outcome ?? 'missing', { message, field: field(index) });
+        return groups.refuse(request, reply, ...refusal);
+      }
+      return success({ passReferences });
+    },
+  );
+}
+
 /** A request that names a registration. */
 interface ChangeCall extends Call {
   params: { passReference: string };
@@ -79,17 +130,25 @@ async function answerChange<Answer>(
   reply: FailingReply<Answer>,
   groups: ChangeGroups,
   find: FindRegistration,
-  whyTooLate: (row: RegistrationRow) => string,
+  describe: (row: RegistrationRow) => string,
 ) {
   const { passReference } = call.params;
   const registration = namedIn(call.principal, passReference);
   if (!registration) return reply.fail('34');
   const outcome = await groups.submit(call, registration);
   if (outcome === 'cancelled' || outcome === 'confirmed') return success(passReference);
-  // If this read fails, the refusal has the default message.
-  const row = outcome === 'too-late' ? await find(registration).catch(() => undefined) : undefined;
-  const message = row && whyTooLate(row);
+  const message = outcome === 'too-late' ? await describeRow(registration, find, describe) : undefined;
   return groups.refuse(call, reply, ...refusalOf(call.principal, outcome ?? 'missing', { message }));
+}
+
+/** Describes why a registration cannot be changed. If it cannot be read, the refusal has the usual message. */
+async function describeRow(
+  registration: RegistrationQuery,
+  find: FindRegistration,
+  describe: (row: RegistrationRow) => string,
+) {
+  const row = await find(registration).catch(() => undefined);
+  return row && describe(row);
 }
 
 /** Returns the registration that a partner names; null if the event has no such pass references. */

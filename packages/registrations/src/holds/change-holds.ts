@@ -1,7 +1,7 @@
 import type { Attendee } from '@floodgate/contract';
 import { sql } from 'kysely';
 import { plainArray, textArray, type Database } from '@floodgate/database';
-import { createGroups, type Groups } from '../change/change-groups.ts';
+import { createGroups, inSeparateRounds, type Groups } from '../change/change-groups.ts';
 import type { RegistrationsOptions } from '../register/commit-batch.ts';
 import { ATTENDEE_FIELDS, attendeeIn, type AttendeeFields } from '../register/reservation.ts';
 import type { FoundHold, HeldSeat } from './find-holds.ts';
@@ -45,6 +45,8 @@ interface ChangeOptions {
    * offers.
    */
   holdSharePercent?: number | null | undefined;
+  /** All holds or none: if one outcome is not the change, no hold has changed. */
+  together?: boolean;
 }
 
 /** The result of the SQL function, by position of the hold. */
@@ -72,6 +74,7 @@ export async function changeHolds(
     lockWithinMs = 0,
     holdLimitSeconds = DEFAULT_HOLD_LIMIT_SECONDS,
     holdSharePercent = null,
+    together = false,
   }: ChangeOptions = {},
 ): Promise<HoldOutcome[]> {
   const seats = holds.flatMap((hold, index) => hold.seats.map((seat) => ({ ...seat, hold: index + 1 })));
@@ -86,7 +89,7 @@ export async function changeHolds(
       ${plainArray(seats.map(({ serial }) => serial))}::bigint[],
       ${plainArray(seats.map(({ attendeeDigest = null }) => attendeeDigest))}::uuid[],
       ${sql.join(ATTENDEE_FIELDS.map((field) => sql`${text(field)}::text[]`))},
-      ${holdSharePercent}::integer
+      ${holdSharePercent}::integer, ${together}::boolean
     ) as answer`.execute(db);
   const { answer } = rows[0]!;
   return holds.map(({ holdId }, index) => ({
@@ -108,6 +111,25 @@ export const createHoldGroups = (options: RegistrationsOptions, change: HoldChan
   createGroups<ChangedHold, HoldOutcome>(
     { ...options, unitsOf: ({ seats }) => seats.length, roundsOf },
     (shardId, holds) => changeHolds(options.db, shardId, change, holds, options),
+  );
+
+/** Functions that confirm the holds of a call, all or none. */
+export type OrderGroups = Groups<readonly ChangedHold[], HoldOutcome[]>;
+
+/**
+ * Returns functions that confirm holds: those of a call, each at most once, all or none. The outcomes are by
+ * position. If one is not `confirmed`, no hold was confirmed.
+ */
+export const createOrderGroups = (options: RegistrationsOptions): OrderGroups =>
+  createGroups<readonly ChangedHold[], HoldOutcome[]>(
+    {
+      ...options,
+      unitsOf: (holds) => holds.reduce((sum, { seats }) => sum + seats.length, 0),
+      roundsOf: inSeparateRounds,
+    },
+    async (shardId, [holds]) => [
+      await changeHolds(options.db, shardId, 'confirmed', holds!, { ...options, together: true }),
+    ],
   );
 
 /** A caller with more concurrent calls for one hold must not delay the others of its group. */

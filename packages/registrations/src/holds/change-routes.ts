@@ -1,4 +1,4 @@
-import { Type, type Static } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import {
   answering,
   BULK_BODY_LIMIT_BYTES,
@@ -10,15 +10,23 @@ import {
   HoldRelease,
   RegisterHeaders,
   success,
-  type Attendee,
   type FailureCode,
 } from '@floodgate/contract';
-import type { Call, InvalidField, Principal, Routes } from '@floodgate/http';
+import type { Call, Principal, Routes } from '@floodgate/http';
 import type { FailingReply } from '../admission/admission-queue.ts';
-import { NO_HOLD, passReferenceIn, provokedCode, refusalOf, whyHoldTooLate } from '../answers.ts';
+import { NO_HOLD, passReferenceIn, refusalOf, whyHoldTooLate } from '../answers.ts';
 import type { CallFailure } from '../change/change-groups.ts';
-import { digestFor, holdSecondsIn } from '../register/reservation.ts';
+import { holdSecondsIn } from '../register/reservation.ts';
 import type { ChangedSeat, HoldGroups, HoldOutcome } from './change-holds.ts';
+import {
+  EITHER,
+  namedIn,
+  provokedByAny,
+  refusalOfChange,
+  refusalOfNumber,
+  refusalOfRule,
+  withAttendee,
+} from './confirmation.ts';
 import { findDuplicates, type Duplicates, type FindTaken } from './duplicates.ts';
 import { describeHold, openSeats, type FindHold, type FoundHold, type HeldSeat } from './find-holds.ts';
 
@@ -35,7 +43,7 @@ export interface HoldChangeOptions {
 }
 
 const CHANGE_FAILURES: FailureCode[] = [...COMMON_FAILURES, '11', '34', '35', '91'];
-const CONFIRM_FAILURES: FailureCode[] = [...CHANGE_FAILURES, '33'];
+export const CONFIRM_FAILURES: FailureCode[] = [...CHANGE_FAILURES, '33'];
 const SCHEMA = { ...answering('Holds', Hold, CHANGE_FAILURES), params: HoldPath };
 
 /** POST /events/holds/{holdReference}/confirm: names the attendees, and keeps the seats. */
@@ -63,7 +71,7 @@ export function addConfirmRoute(api: Routes, { findHold, findTaken, confirmHold 
       const { principal, params, body } = request;
       const named = namedIn(body);
       if (!named) return reply.fail('11', EITHER);
-      const provoked = provokedByAny(principal, named.attendees);
+      const provoked = provokedByAny(principal, named.attendees, CONFIRM_FAILURES);
       if (provoked && provoked !== '91') return confirmHold.refuse(request, reply, provoked);
       const hold = await findHold({ ...principal, holdId: params.holdReference });
       if (!hold) return reply.fail('34', { message: NO_HOLD });
@@ -143,60 +151,6 @@ export function addReleaseRoute(api: Routes, { findHold, releaseHold }: HoldChan
   );
 }
 
-/** The attendees who get the seats of a hold. */
-interface NamedAttendees {
-  /** One for each seat, or the contact. */
-  attendees: readonly Attendee[];
-  /** One contact for all seats. */
-  isContact: boolean;
-}
-
-const EITHER = {
-  message: 'Send either attendees or contact',
-  invalidFields: [{ field: 'attendees', rule: 'oneOf' }],
-};
-
-/** Returns who is named, or undefined unless there are either attendees or a contact. */
-function namedIn({ attendees, contact }: Static<typeof HoldConfirmation>): NamedAttendees | undefined {
-  if (attendees && !contact) return { attendees, isContact: false };
-  return contact && !attendees ? { attendees: [contact], isContact: true } : undefined;
-}
-
-const provokedByAny = (principal: Principal, attendees: readonly Attendee[]) =>
-  attendees
-    .map((attendee) => provokedCode(principal, attendee, CONFIRM_FAILURES))
-    .find((code) => code !== undefined);
-
-/** The code and the specifics of an answer. */
-type Refusal = [code: FailureCode, specifics: { message: string; invalidFields?: readonly InvalidField[] }];
-
-/** Returns why a hold cannot be confirmed with this number of attendees, or undefined. */
-function refusalOfNumber(
-  hold: FoundHold,
-  open: readonly HeldSeat[],
-  named: NamedAttendees,
-): Refusal | undefined {
-  if (open.length === 0) return ['35', { message: whyHoldTooLate(hold) }];
-  if (named.isContact || named.attendees.length === open.length) return undefined;
-  return refusalOfRule(hold, open, 'attendees', `${open.length}, one for each held seat`);
-}
-
-/** Returns the answer to a field that breaks a rule. It may do so because the hold is confirmed already. */
-function refusalOfRule(hold: FoundHold, open: readonly HeldSeat[], field: string, rule: string): Refusal {
-  if (open[0]?.state !== 'held') return ['35', { message: whyHoldTooLate(hold) }];
-  return ['11', { message: `${field}: ${rule}`, invalidFields: [{ field, rule: 'items' }] }];
-}
-
-function withAttendee(
-  principal: Principal,
-  { serial, ticketId }: HeldSeat,
-  { attendees, isContact }: NamedAttendees,
-  index: number,
-): ChangedSeat {
-  const attendee = attendees[isContact ? 0 : index]!;
-  return { serial, attendee, attendeeDigest: digestFor(principal, ticketId, attendee) };
-}
-
 const namesOf = (seats: readonly HeldSeat[]): ChangedSeat[] => seats.map(({ serial }) => ({ serial }));
 
 /** Returns the seats of a hold with these pass references, or undefined if one is not of the hold. */
@@ -224,17 +178,8 @@ async function answerChange<Answer>(
 ) {
   const { principal } = call;
   if (typeof outcome === 'string') return groups.refuse(call, reply, ...refusalOf(principal, outcome));
-  const { kind, hold } = outcome;
-  if (kind === null)
-    return groups.refuse(call, reply, ...refusalOf(principal, 'missing', { message: NO_HOLD }));
-  if (kind === 'too-late')
-    return groups.refuse(call, reply, ...refusalOf(principal, kind, { message: whyHoldTooLate(hold) }));
-  if (kind === 'duplicate') {
-    // The refusal does not depend on the names.
-    const duplicates = await confirmation?.findDuplicates().catch(() => undefined);
-    const [code, specifics] = refusalOf(principal, kind);
-    return groups.refuse(call, reply, code, { ...specifics, ...duplicates });
-  }
+  const refusal = await refusalOfChange(principal, outcome, confirmation?.findDuplicates);
+  if (refusal) return groups.refuse(call, reply, ...refusal);
   if (confirmation?.losesAnswer) return groups.refuse(call, reply, '91');
-  return success(describeHold(principal, hold));
+  return success(describeHold(principal, outcome.hold));
 }

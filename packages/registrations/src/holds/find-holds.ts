@@ -13,12 +13,20 @@ export interface HoldQuery {
 }
 
 /** Finds one hold. Concurrent calls share a statement. */
-export type FindHold = (query: HoldQuery) => Promise<FoundHold | undefined>;
+export type FindHold = (query: HoldQuery) => Promise<StoredHold | undefined>;
 
 /** A hold, with its seats by serial. */
 export interface FoundHold {
   holdId: string;
   seats: readonly HeldSeat[];
+}
+
+/** A hold that was read, with what decides whether it can get more seats. */
+export interface StoredHold extends FoundHold {
+  /** Whole seconds until the first of its held seats is released. Null: no seat is held. */
+  secondsLeft: number | null;
+  /** Whether it is an offer of a waiting list. */
+  isOffer: boolean;
 }
 
 /** A seat of a hold. */
@@ -39,10 +47,15 @@ export async function findHolds(db: Database, queries: readonly HoldQuery[]) {
   const column = (name: keyof HoldQuery) => plainArray(queries.map((query) => query[name]));
   const shardId = queries[0]?.shardId;
   if (shardId === undefined) return [];
-  const { rows } = await sql<HeldSeat & { position: number }>`
+  const { rows } = await sql<ReadSeat>`
     select query.position, r.serial, r.pass_code as "passCode", r.ticket_id as "ticketId", ${STATE} as state,
       r.partner_reference as "partnerReference", ${IS_EXPIRED} as "isExpired",
-      nullif(r.held_until, 'infinity') as "heldUntil"
+      nullif(r.held_until, 'infinity') as "heldUntil",
+      case when r.held_until < 'infinity' and r.held_until > now() and r.cancelled_at is null
+        then floor(extract(epoch from r.held_until - now()))::integer end as "secondsLeft",
+      exists (
+        select from waiting_entries e where e.shard_id = ${shardId} and e.id = query.hold_id
+      ) as "isOffer"
     from unnest(${column('holdId')}::uuid[], ${column('partnerId')}::integer[], ${column('eventId')}::integer[])
       with ordinality as query (hold_id, partner_id, event_id, position)
     -- Looked up by key (offset 0): see findRegistrations.
@@ -57,10 +70,52 @@ export async function findHolds(db: Database, queries: readonly HoldQuery[]) {
     ) b
     order by query.position, r.serial`.execute(db);
   const seatsByQuery = Map.groupBy(rows, ({ position }) => position);
-  return queries.map(({ holdId }, index): FoundHold | undefined => {
+  return queries.map(({ holdId }, index): StoredHold | undefined => {
     const seats = seatsByQuery.get(index + 1);
-    return seats && { holdId, seats };
+    if (!seats) return undefined;
+    const left = seats.flatMap(({ secondsLeft }) => secondsLeft ?? []);
+    return {
+      holdId,
+      seats,
+      secondsLeft: left.length > 0 ? Math.min(...left) : null,
+      isOffer: seats.some(({ isOffer }) => isOffer),
+    };
   });
+}
+
+/** A seat as the statement reads it. */
+interface ReadSeat extends HeldSeat, Pick<StoredHold, 'secondsLeft' | 'isOffer'> {
+  position: number;
+}
+
+/** The registrations with a reference among which holds are found, the newest. */
+const LATEST = 1_000;
+
+/**
+ * Finds the holds of a partner under an event that have its reference, the newest first, at most `limit`. A
+ * reference that stands on more than 1,000 registrations finds those of the newest.
+ */
+export async function findHoldsOfReference(
+  db: Database,
+  owner: Omit<HoldQuery, 'holdId'>,
+  partnerReference: string,
+  limit: number,
+): Promise<StoredHold[]> {
+  const { shardId, partnerId, eventId } = owner;
+  const { rows } = await sql<{ holdId: string }>`
+    select hold_id as "holdId" from (
+      select hold_id, serial from registrations
+      where shard_id = ${shardId} and event_id = ${eventId} and partner_id = ${partnerId}
+        and partner_reference = ${partnerReference}
+      order by serial desc limit ${LATEST}
+    ) latest
+    where hold_id is not null
+    group by hold_id order by max(serial) desc limit ${limit}`.execute(db);
+  const holds = await findHolds(
+    db,
+    rows.map(({ holdId }) => ({ shardId, partnerId, eventId, holdId })),
+  );
+  return holds.filter((hold) => hold !== undefined);
 }
 
 /** Returns the held seats of a hold, or if there are none those that are not cancelled. */

@@ -139,31 +139,50 @@ export function toBulkReservation(
 }
 
 /** Returns the reservations of a hold without attendees. All are granted or none. */
-export function toHold(
+export function toHold(principal: Principal, request: HoldRequest, headers: Headers): BulkReservation {
+  const { tickets, partnerReference = null } = request;
+  const holdSeconds = holdSecondsIn(headers) ?? DEFAULT_HOLD_SECONDS;
+  return {
+    ...seatsOfHold(principal, tickets, { holdId: randomUUIDv7(), holdSeconds, partnerReference }),
+    idempotency: idempotencyOf(headers, () => ['hold', basketOf(tickets), partnerReference, holdSeconds]),
+  };
+}
+
+/** The hold that seats are part of. */
+type HoldOfSeats = Pick<Reservation, 'holdId' | 'holdSeconds' | 'partnerReference'>;
+
+/** Returns the reservations of seats that a hold gets. All are granted or none. */
+export function toMoreSeats(
   principal: Principal,
-  { tickets, partnerReference = null }: HoldRequest,
+  tickets: HoldRequest['tickets'],
+  hold: HoldOfSeats,
   headers: Headers,
 ): BulkReservation {
-  const holdId = randomUUIDv7();
-  const holdSeconds = holdSecondsIn(headers) ?? DEFAULT_HOLD_SECONDS;
-  // Equal baskets have the same fingerprint, whatever the order of their fields.
-  const basket = tickets.map(({ organizedEventTicketID, seats }) => ({ organizedEventTicketID, seats }));
+  return {
+    ...seatsOfHold(principal, tickets, hold),
+    // The time that is left is another one in a repeated call.
+    idempotency: idempotencyOf(headers, () => ['more seats', basketOf(tickets), hold.holdId]),
+  };
+}
+
+/** Equal baskets have the same content, whatever the order of their fields. */
+const basketOf = (tickets: HoldRequest['tickets']) =>
+  tickets.map(({ organizedEventTicketID, seats }) => ({ organizedEventTicketID, seats }));
+
+function seatsOfHold(principal: Principal, tickets: HoldRequest['tickets'], hold: HoldOfSeats) {
   // A seat without an attendee is no duplicate.
   const holder = { ...principal, duplicatePolicy: 'allow' as const };
   const seatOf = (organizedEventTicketID: number): Reservation => ({
     ...toReservation(holder, { ...NOBODY, organizedEventTicketID }, {}),
     fullName: null,
     emailAddress: null,
-    holdSeconds,
-    holdId,
-    partnerReference,
+    ...hold,
   });
   return {
     reservations: tickets.flatMap(({ organizedEventTicketID, seats }) =>
       Array.from({ length: seats }, () => seatOf(organizedEventTicketID)),
     ),
     isAll: true,
-    idempotency: idempotencyOf(headers, () => ['hold', basket, partnerReference, holdSeconds]),
     batchId: undefined,
   };
 }
