@@ -457,7 +457,7 @@ describe('input', () => {
     const refused = await save({ capacity: '5.000', price: '1.000' });
     const text = await refused.text();
     expect(refused.status).toBe(422);
-    expect(text).toContain('such as 5000');
+    expect(text).toContain('such as 5,000');
     expect(text).toContain('such as 12.50');
     // What was typed is kept.
     expect(text).toContain('value="5.000"');
@@ -466,7 +466,7 @@ describe('input', () => {
     const shown = (await page.text()).replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' ');
     expect(shown).toContain('Done: Change a ticket');
     expect(shown).toContain('Capacity 1,000 5,000');
-    expect(shown).toContain('Price 0 12.50');
+    expect(shown).toContain('Price 0.00 12.50');
   });
 
   test('times have an offset, null is none, and an absent field stays as it is', async () => {

@@ -25,6 +25,7 @@ const seats = (count: number, ticketId = given.ticketId) => ({
   tickets: [{ organizedEventTicketID: ticketId, seats: count }],
 });
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what is answered
 const dataIn = <Data = Hold>({ body }: Answer) => {
   expect(body.responseCode, body.responseMessage).toBe('00');
   return body.responseData as Data;

@@ -92,22 +92,16 @@ export function addConfirmOrderRoute(api: Routes, { findHold, findTaken, confirm
     },
     async (request, reply) => {
       const { principal, body } = request;
-      const named = body.holds.map(namedIn);
-      const unnamed = named.indexOf(undefined);
-      if (unnamed >= 0) return reply.fail(...refusalAt('holds', unnamed, ['11', EITHER]));
-      const names = named.filter((one) => one !== undefined);
-      const references = new Set(body.holds.map(({ holdReference }) => holdReference));
-      if (references.size < names.length) return reply.fail('11', EACH_ONCE);
+      const wanted = wantedIn(body);
+      if ('refusal' in wanted) return reply.fail(...wanted.refusal);
+      const { names, references } = wanted;
       const attendees = names.flatMap((one) => one.attendees);
       const provoked = provokedByAny(principal, attendees, CONFIRM_FAILURES);
       if (provoked && provoked !== '91') return confirmOrder.refuse(request, reply, provoked);
 
-      const found = await Promise.all([...references].map((holdId) => findHold({ ...principal, holdId })));
-      const parts = found.map((hold, index) => partOf(principal, hold, names[index]!));
-      const refused = parts.findIndex((part) => 'refusal' in part);
-      const first = parts[refused];
-      if (first && 'refusal' in first) return reply.fail(...refusalAt('holds', refused, first.refusal));
-      const order = parts.filter((part) => 'seats' in part);
+      const found = await Promise.all(references.map((holdId) => findHold({ ...principal, holdId })));
+      const order = orderOf(principal, found, names);
+      if ('refusal' in order) return reply.fail(...order.refusal);
       const outcomes = await confirmOrder.submit(request, order);
       if (typeof outcomes === 'string')
         return confirmOrder.refuse(request, reply, ...refusalOf(principal, outcomes));
@@ -120,6 +114,19 @@ export function addConfirmOrderRoute(api: Routes, { findHold, findTaken, confirm
   );
 }
 
+/** Returns the holds of a request with their attendees, or why it is wrong. */
+function wantedIn({
+  holds,
+}: OrderConfirmation): { refusal: Refusal } | { names: NamedAttendees[]; references: string[] } {
+  const named = holds.map(namedIn);
+  const names = named.filter((one) => one !== undefined);
+  const references = [...new Set(holds.map(({ holdReference }) => holdReference))];
+  if (names.length < holds.length)
+    return { refusal: refusalAt('holds', named.indexOf(undefined), ['11', EITHER]) };
+  if (references.length < holds.length) return { refusal: ['11', EACH_ONCE] };
+  return { names, references };
+}
+
 /** A hold of an order, with the seats to confirm. */
 interface OrderPart {
   holdId: string;
@@ -127,7 +134,22 @@ interface OrderPart {
   isContact: boolean;
 }
 
-/** Returns what to confirm of a hold, or why it cannot be confirmed. */
+/** Returns the holds of an order, or the refusal of the first that cannot be confirmed. */
+function orderOf(
+  principal: Principal,
+  found: readonly Awaited<ReturnType<FindHold>>[],
+  names: readonly NamedAttendees[],
+): OrderPart[] | { refusal: Refusal } {
+  const order: OrderPart[] = [];
+  for (const [index, hold] of found.entries()) {
+    const part = partOf(principal, hold, names[index]!);
+    if ('refusal' in part) return { refusal: refusalAt('holds', index, part.refusal) };
+    order.push(part);
+  }
+  return order;
+}
+
+/** Returns the part of a hold to confirm, or why it cannot be confirmed. */
 function partOf(
   principal: Principal,
   hold: Awaited<ReturnType<FindHold>>,

@@ -152,7 +152,7 @@ const provokedByReference = (
   codes: readonly FailureCode[],
 ) => provokedCode(principal, { emailAddress: `${partnerReference}@floodgate.invalid` }, codes);
 
-/** What a call does with a hold. `before`: the seats that it has already. */
+/** The code that a call provokes, and the seats that its hold has already (`before`). */
 interface ReservedSeats {
   provoked: FailureCode | undefined;
   before?: readonly HeldSeat[];
