@@ -6,7 +6,6 @@ import {
   formatPassReference,
   HoldConfirmation,
   HoldRelease,
-  OrderConfirmation,
   HoldRequest,
   RegisterHeaders,
   RegistrationRequest,
@@ -162,26 +161,11 @@ export function hostileHold(target: Target, keys: readonly string[]): fc.Arbitra
   );
   const references = listOf(fc.constantFrom('"GALA-1-1-1234567890"', '""', 'null', '7'));
   const release = fc.oneof(fc.constant('{}'), objectOf(HoldRelease, { passReferences: references }));
-  const orders = objectOf(OrderConfirmation, {
-    holds: listOf(
-      fc
-        .tuple(UNKNOWN_ID, confirmations)
-        .map(([one, names]) => names.replace('{', `{"holdReference":"${one}",`)),
-    ),
-  });
   return fc.oneof(
     { weight: 3, arbitrary: hostileCall(fc.constant(HOLDS), bodyOf(hold), target, keys, ['60', '1800']) },
     hostileCall(pathOf('confirm'), bodyOf(confirmations), target, []),
     hostileCall(pathOf('extend'), bodyOf(fc.constant('{}')), target, [], ['60', '1800']),
     hostileCall(pathOf('release'), bodyOf(release), target, []),
-    // The model does not know these changes, so they name no hold that there is.
-    hostileCall(
-      UNKNOWN_ID.map((one) => `${HOLDS}/${one}/seats`),
-      bodyOf(hold),
-      target,
-      keys,
-    ),
-    hostileCall(fc.constant(`${HOLDS}/confirm`), bodyOf(orders), target, []),
   );
 }
 

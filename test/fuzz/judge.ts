@@ -401,7 +401,7 @@ const isHold = (text: string | undefined) =>
   text === undefined ||
   (String(Number(text)) === text &&
     Number(text) >= 60 &&
-    Number(text) <= 1_800 &&
+    Number(text) <= 604_800 &&
     Number.isInteger(Number(text)));
 
 const isKey = (key: string | undefined) =>

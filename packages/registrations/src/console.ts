@@ -19,6 +19,8 @@ import { findPrice } from './price/price-of.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { entryOf, findAttendee } from './status/find-registrations.ts';
 
+export { BYTE_ORDER_MARK, csvLines, EXPORT_FORMATS, SEPARATORS } from './export/export-registrations.ts';
+
 export { findEventsOfFailed, RegistrationFilter };
 export { findingsOfWork, readWork, type Work } from './finalize/findings.ts';
 export { passReferenceIn } from './find/search-terms.ts';

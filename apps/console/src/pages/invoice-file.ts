@@ -1,5 +1,5 @@
 import type { SettlementRow } from '@floodgate/reports/console';
-import { BYTE_ORDER_MARK, csvLines, EXPORT_FORMATS, SEPARATORS } from '@floodgate/registrations/export';
+import { BYTE_ORDER_MARK, csvLines, EXPORT_FORMATS, SEPARATORS } from '@floodgate/registrations/console';
 import type { FastifyInstance } from 'fastify';
 import { requestOf } from '../add-page.ts';
 import type { ConsoleContext } from '../operations.ts';
